@@ -94,11 +94,13 @@ def _steady(line):
     return line.rstrip()
 
 
+def _fits(expected, actual):
+    pattern = ".*".join(re.escape(part) for part in expected.split("..."))
+    return re.fullmatch(pattern, actual) is not None
+
+
 def _line_matches(expected, actual):
-    pattern = ".*".join(re.escape(part) for part in expected.rstrip().split("..."))
-    if re.fullmatch(pattern, actual.rstrip()) is not None:
-        return True
-    return "..." not in expected and _steady(expected) == _steady(actual)
+    return _fits(expected.rstrip(), actual.rstrip()) or _fits(_steady(expected), _steady(actual))
 
 
 def matches(expected, actual):

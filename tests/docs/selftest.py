@@ -23,6 +23,7 @@ GOOD = {
         "$ echo 01a2c3d4 v1 done, 2ms, 3s ago, in 2d 23h, 2026-11-26T10:00:00Z",
         "f1a2c3d4  v1  done, 1.5s, just now, in 5h, 2027-01-01T08:12:00Z",
     ),
+    "a wildcard beside an id": session("$ echo 01a2c3d4 one two", "f1a2c3d4  one ..."),
     "a killed command": session("$ bash -c 'kill -9 $$' # exit code 137", "Killed"),
     "any lines": session("$ seq 9", "1", "...", "9"),
     "a stated status": session("$ false # exit code 1"),
