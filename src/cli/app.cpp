@@ -7,6 +7,7 @@
 #include <charconv>
 #include <limits>
 #include <memory>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -67,7 +68,9 @@ OptionInfo describe_option(const CLI::Option& option) {
 
 /// CLI11's sentences lack a full stop, and some an article.
 std::string sentence(std::string text) {
-    text = one_line(text);
+    // The words of CLI11 for an option that is the last word: "--by: 1 required NAME missing".
+    static const std::regex kMissingValue("^(-[^ :]+): [0-9]+ required (.+) missing$");
+    text = std::regex_replace(one_line(text), kMissingValue, "$1 needs a value: $2");
     if (!text.empty() && text.back() != '.' && text.back() != '?') text += '.';
     return text;
 }
@@ -110,11 +113,36 @@ std::string verb_for(std::string_view word) {
     return found == kVerbs.end() ? std::string() : std::string(found->second);
 }
 
+/// The value that people mean by another word for it; empty if there is none.
+std::string value_for(std::string_view word) {
+    static const std::map<std::string_view, std::string_view> kValues{
+        {"accept", "confirm"},
+        {"accepted", "confirm"},
+        {"approve", "confirm"},
+        {"approved", "confirm"},
+        {"decline", "reject"},
+        {"declined", "reject"},
+        {"deny", "reject"},
+        {"done", "completed"},
+        {"error", "failed"},
+        {"human", "person"},
+        {"no", "reject"},
+        {"people", "person"},
+        {"refuse", "reject"},
+        {"success", "completed"},
+        {"yes", "confirm"},
+    };
+    const auto found = kValues.find(word);
+    return found == kValues.end() ? std::string() : std::string(found->second);
+}
+
 /// One of `choices`, spelled exactly like this.
 CLI::Validator choice(const std::vector<std::string>& choices) {
     const auto check = [choices](const std::string& text) -> std::string {
         if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
-        const std::string meant = closest(text, choices);
+        const std::string value = value_for(text);
+        const bool is_synonym = std::find(choices.begin(), choices.end(), value) != choices.end();
+        const std::string meant = is_synonym ? value : closest(text, choices);
         return fmt::format(
             "\"{}\" is none of {}{}",
             one_line(text),
@@ -422,6 +450,10 @@ CommandLine::Request CommandLine::parse(std::span<const std::string> args) {
     std::vector<std::string> words = args_;
     if (!words.empty() && words.front() == "help") {
         words.erase(words.begin());
+        const std::vector<std::string> names = command_names(app_);
+        const bool is_known = words.empty() || words.front().starts_with('-') ||
+                              std::find(names.begin(), names.end(), words.front()) != names.end();
+        if (!is_known) throw explain_unknown(words.front());
         words.push_back("--help");
     }
     std::reverse(words.begin(), words.end());

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/failure_text.h"
+#include "cli/fill.h"
 #include "cli/instance_ref.h"
 #include "cli/payload_argument.h"
 #include "cli/progress_display.h"
@@ -126,9 +127,9 @@ class Dev {
         for (const Diagnostic& problem : file.problems) {
             text += diagnostic_text(file, problem, session_.err());
         }
-        if (files_.contains(file.path)) text += "The version before this change still runs.\n";
-        if (!text.empty()) text.pop_back();
-        say(text);
+        text += files_.contains(file.path) ? "The version before this change still runs."
+                                           : "The file is read again when you save it.";
+        say(fill(text, session_.streams().err));
     }
 
     /// Gives the definition its version in this store. Whether it is another one than before.
@@ -259,6 +260,16 @@ int develop(Session& session, const DevOptions& options) {
         if (path != "-") continue;
         throw Error(
             ErrorCode::InvalidArgument, "`ebb dev` watches files; standard input is not a file."
+        );
+    }
+    for (const std::string& path : options.files) {
+        if (std::filesystem::exists(path)) continue;
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "There is no file \"{}\"; `ebb init --yaml` writes a first workflow.",
+                one_line(path)
+            )
         );
     }
     if (!session.db_option().empty()) {

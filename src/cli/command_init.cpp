@@ -1,6 +1,9 @@
 // `ebb init`: the first files of a project.
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,16 +34,40 @@ std::string name_for(const std::filesystem::path& folder, const std::string& wan
     );
 }
 
-/// Nothing is written if a file of that name exists.
+bool is_there(const std::filesystem::path& path) {
+    return std::filesystem::exists(std::filesystem::symlink_status(path));
+}
+
+/// A new repository often has this file already: it is left as it is.
+bool is_optional(const ProjectFile& file) {
+    return file.path == ".gitignore";
+}
+
+/// Nothing is written if another file of that name exists.
 void check_free(const std::filesystem::path& folder, const std::vector<ProjectFile>& files) {
     for (const ProjectFile& file : files) {
-        const auto path = folder / file.path;
-        if (!std::filesystem::exists(std::filesystem::symlink_status(path))) continue;
+        const auto path = (folder / file.path).lexically_normal();
+        if (is_optional(file) || !is_there(path)) continue;
         throw Error(
             ErrorCode::InvalidArgument,
-            fmt::format("\"{}\" exists; `ebb init` overwrites nothing.", path.string())
+            fmt::format(
+                "\"{}\" exists, and `ebb init` overwrites nothing. Name another folder: `ebb init "
+                "FOLDER`.",
+                path.string()
+            )
         );
     }
+}
+
+/// What git should ignore, as words in a sentence.
+std::string list_of_lines(std::string_view text) {
+    std::string list;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        if (end > 0) list += (list.empty() ? "" : " ") + std::string(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return list;
 }
 
 }  // namespace
@@ -52,10 +79,20 @@ int make_project(Session& session, const InitOptions& options) {
     check_free(folder, files);
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) throw std::system_error(error, folder.string());
+    if (error) {
+        throw std::system_error(
+            error, fmt::format("The folder \"{}\" cannot be created", folder.string())
+        );
+    }
     nlohmann::ordered_json written = nlohmann::ordered_json::array();
     for (const ProjectFile& file : files) {
         const std::string path = (folder / file.path).lexically_normal().string();
+        if (is_optional(file) && is_there(path)) {
+            session.note(fmt::format(
+                "Kept {}, which exists; git should ignore: {}\n", path, list_of_lines(file.text)
+            ));
+            continue;
+        }
         write_file(path, file.text);
         written.push_back(path);
         session.note(fmt::format("Wrote {}\n", path));

@@ -8,6 +8,7 @@
 
 #include "cli/definition_file.h"
 #include "cli/exit_code.h"
+#include "cli/fill.h"
 #include "cli/payload_argument.h"
 #include "cli/report.h"
 #include "cli/rules_commands.h"
@@ -119,7 +120,7 @@ void print_text(
     for (const Diagnostic& finding : file.problems) {
         text += diagnostic_text(file, finding, session.err());
     }
-    session.streams().err.write(text);
+    session.streams().err.write(fill(text, session.streams().err));
     const Style& style = session.out();
     session.print(fmt::format(
         "{} {}: {} v{} has {} finding{} ({} states{})\n",

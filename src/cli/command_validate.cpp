@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/cpp_file.h"
 #include "cli/current_config.h"
+#include "cli/fill.h"
 #include "cli/handler_lint.h"
 #include "cli/payload_argument.h"
 #include "cli/problem_formats.h"
@@ -41,7 +42,7 @@ void tell(Session& session, const DefinitionFile& file, bool is_drawn) {
     for (const Diagnostic& problem : file.problems) {
         text += diagnostic_text(file, problem, session.err());
     }
-    session.streams().err.write(text);
+    session.streams().err.write(fill(text, session.streams().err));
     if (!is_valid(file)) return;
     const Style& style = session.out();
     const std::string done = style.paint(Style::Color::Green, style.glyphs().done);
@@ -59,7 +60,7 @@ void tell_cpp(Session& session, const CppDefinition& found) {
     for (const Diagnostic& problem : found.file.problems) {
         text += diagnostic_text(found.file, problem, session.err());
     }
-    session.streams().err.write(text);
+    session.streams().err.write(fill(text, session.streams().err));
     if (!text.empty()) return;
     const Style& style = session.out();
     session.print(fmt::format(

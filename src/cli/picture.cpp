@@ -33,6 +33,7 @@ void check_ending(const std::string& command, const std::string& path) {
     for (const std::string_view ending : {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"}) {
         if (!path.ends_with(ending)) continue;
         const std::string stem = path.substr(0, path.size() - ending.size());
+        const std::string converted = stem + (ending == ".pdf" ? ".pdf" : ".png");
         throw Error(
             ErrorCode::InvalidArgument,
             fmt::format(
@@ -42,7 +43,7 @@ void check_ending(const std::string& command, const std::string& path) {
                 ending.substr(1),
                 shell_word(stem + ".svg"),
                 ending == ".pdf" ? "-f pdf " : "",
-                shell_word(path),
+                shell_word(converted),
                 shell_word(stem + ".svg")
             )
         );

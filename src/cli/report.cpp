@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/fill.h"
 #include "cli/text.h"
 #include "support/terminal.h"
 #include "view/problem_json.h"
@@ -100,7 +101,7 @@ int complain(Session& session, const Complaint& complaint) {
     if (!complaint.hint.empty()) {
         text += fmt::format("{} {}\n", style.dim("hint:"), terminal_text(complaint.hint));
     }
-    session.streams().err.write(text);
+    session.streams().err.write(fill(text, session.streams().err));
     return complaint.exit_code;
 }
 
@@ -120,7 +121,7 @@ int report_invalid_file(Session& session, const DefinitionFile& file) {
     for (const Diagnostic& problem : file.problems) {
         text += diagnostic_text(file, problem, session.err());
     }
-    session.streams().err.write(text);
+    session.streams().err.write(fill(text, session.streams().err));
     const std::string message = fmt::format(
         "{} has {} problem{}.",
         file.path,

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/client.h"
+#include "cli/fill.h"
 #include "cli/remote_client.h"
 #include "cli/secret_key.h"
 #include "cli/text.h"
@@ -77,7 +78,8 @@ void Session::print_json_line(const nlohmann::ordered_json& json) {
 
 void Session::note(std::string_view text) {
     // With JSON output, stderr has only errors, as JSON.
-    if (!options_.is_quiet && !options_.is_json) streams_.err.write(text);
+    if (options_.is_quiet || options_.is_json) return;
+    streams_.err.write(fill(text, streams_.err));
 }
 
 bool Session::is_in_memory() const {

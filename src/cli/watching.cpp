@@ -73,9 +73,16 @@ int watch(Session& session, Duration every, const std::function<void(Watched&)>&
     Screen screen(session.streams().out);
     std::string trouble;
     Patience patience([&](const std::string& text) { trouble = text; });
+    bool has_seen = false;
     while (interrupts.count() == 0) {
         Watched watched;
-        const bool is_reached = patience.reach([&] { look(watched); });
+        bool is_reached = true;
+        if (has_seen) {
+            is_reached = patience.reach([&] { look(watched); });
+        } else {
+            look(watched);
+            has_seen = true;
+        }
         if (is_reached) trouble.clear();
         if (!watched.picture.empty()) screen.show(watched.picture);
         if (!trouble.empty() && session.streams().out.is_terminal) {

@@ -34,8 +34,10 @@ std::string line_of(const StepView& step, TimePoint start) {
         "  {} {:<20} {:<20} {}", mark_of(step.status), step.node, to_string(step.status), at
     );
     if (step.attempts > 1) text += fmt::format("  {} attempts", step.attempts);
-    if (!step.error.empty()) text += "  " + step.error;
-    if (!step.output.empty() && step.error.empty()) text += "  " + step.output;
+    // A step that completed keeps the error of its last failed attempt.
+    const bool has_failed = !step.error.empty() && step.status != StepStatus::Completed;
+    const Payload& told = has_failed ? step.error : step.output;
+    if (!told.empty()) text += "  " + told;
     return text + "\n";
 }
 

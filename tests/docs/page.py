@@ -2,7 +2,8 @@
 
 * A block ```LANGUAGE NAME is the file NAME.
 * A block ```console is a session: lines `$ COMMAND` (continued after a `\\` at their end), each followed
-  by its output. In the output `...` stands for anything within a line, and alone for any lines.
+  by its output. It is real output: what differs in each run (ids, times, durations, the width of
+  columns) need not be equal. `...` stands for anything within a line, and alone for any lines.
   Without output everything may be printed. A command ends with status 0, or with N if it says
   `# exit code N`.
 * A comment <!-- run: COMMAND --> is a command that the reader does not see.
@@ -69,9 +70,37 @@ def parse(text):
     return parts
 
 
+_HEX = "[0-9a-f]"
+_VARYING = [
+    (re.compile(pattern), word)
+    for pattern, word in (
+        (rf"\b{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}\b", "<id>"),
+        (rf"\b{_HEX}{{8}}\b", "<id>"),
+        (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", "<time>"),
+        (r"\bjust now\b|\b\d+[smh] ago\b", "<ago>"),
+        (r"\bin \d+[dhm]( \d+[hms])?\b", "in <duration>"),
+        (r"(?<![\w.])\d+m \d\ds\b|(?<![\w.])\d+(\.\d+)?m?s\b", "<duration>"),
+        # An interactive shell prints the word alone.
+        (r"^bash: line \d+: +\d+ (Killed|Terminated) .*", r"\1"),
+        (r"(?<=\S) +", " "),
+    )
+]
+
+
+def _steady(line):
+    """`line` without what differs in each run."""
+    for pattern, word in _VARYING:
+        line = pattern.sub(word, line)
+    return line.rstrip()
+
+
+def _fits(expected, actual):
+    pattern = ".*".join(re.escape(part) for part in expected.split("..."))
+    return re.fullmatch(pattern, actual) is not None
+
+
 def _line_matches(expected, actual):
-    pattern = ".*".join(re.escape(part) for part in expected.rstrip().split("..."))
-    return re.fullmatch(pattern, actual.rstrip()) is not None
+    return _fits(expected.rstrip(), actual.rstrip()) or _fits(_steady(expected), _steady(actual))
 
 
 def matches(expected, actual):

@@ -19,6 +19,12 @@ GOOD = {
     "output that does not matter": session("$ echo one"),
     "no line break at the end": session("$ printf one", "one"),
     "anything within a line": session("$ echo one two three", "one ... three"),
+    "another id, time, duration and width": session(
+        "$ echo 01a2c3d4 v1 done, 2ms, 3s ago, in 2d 23h, 2026-11-26T10:00:00Z",
+        "f1a2c3d4  v1  done, 1.5s, just now, in 5h, 2027-01-01T08:12:00Z",
+    ),
+    "a wildcard beside an id": session("$ echo 01a2c3d4 one two", "f1a2c3d4  one ..."),
+    "a killed command": session("$ bash -c 'kill -9 $$' # exit code 137", "Killed"),
     "any lines": session("$ seq 9", "1", "...", "9"),
     "a stated status": session("$ false # exit code 1"),
     "a long command": session("$ echo one \\", "  two", "one two"),
@@ -31,6 +37,9 @@ GOOD = {
 
 BAD = {
     "another output": session("$ echo one", "two"),
+    "another word beside an id": session("$ echo 01a2c3d4 failed", "01a2c3d4 completed"),
+    "another number": session("$ echo 3 steps", "4 steps"),
+    "another indentation": session("$ echo '  one'", "one"),
     "more output": session("$ echo one; echo two", "one"),
     "less output": session("$ echo one", "one", "two"),
     "no output": session("$ true", "one"),

@@ -39,6 +39,27 @@ TEST(CliInit, overwrites_nothing) {
     EXPECT_FALSE(std::filesystem::exists(folder + "/workflow.h"));
 }
 
+TEST(CliInit, a_repository_that_has_a_gitignore_keeps_it) {
+    CliWorld world;
+    const std::string ignore = world.file(".gitignore", "*.o\n");
+    const std::string folder = world.path("");
+    const Outcome outcome = world.run({"init", folder, "--name", "shop", "--yaml"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(
+        outcome.err, HasSubstr(".gitignore, which exists; git should ignore: /build/ /.ebb/")
+    );
+    EXPECT_TRUE(std::filesystem::exists(folder + "/shop.yaml"));
+    EXPECT_EQ(std::filesystem::file_size(ignore), 4U);
+}
+
+TEST(CliInit, a_folder_that_cannot_be_made_is_an_error_with_its_name) {
+    CliWorld world;
+    const std::string folder = world.file("file", "") + "/shop";
+    const Outcome outcome = world.run({"init", folder});
+    EXPECT_EQ(outcome.code, 74);
+    EXPECT_THAT(outcome.err, HasSubstr("The folder \"" + folder + "\" cannot be created"));
+}
+
 TEST(CliInit, takes_a_name_that_a_workflow_may_have) {
     CliWorld world;
     const Json json =

@@ -1,8 +1,10 @@
 // The errors for wrong arguments and for commands without a database.
 
+#include <algorithm>
 #include <sstream>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include "cli/command_info.h"
 #include "cli_world.h"
@@ -10,6 +12,9 @@
 
 namespace ebb::cli::testing {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(CliUsage, misspelled_commands_are_recognized) {
     CliWorld world;
@@ -187,6 +192,74 @@ TEST(CliUsage, commands_that_need_a_database_say_so) {
     EXPECT_EQ(missing.code, 5);
     EXPECT_NE(missing.err.find("There is no database"), std::string::npos);
     EXPECT_EQ(world.run({"list", "--db", "postgresql://h/d"}).code, 5);
+}
+
+TEST(CliUsage, another_word_for_a_value_is_recognized) {
+    CliWorld world;
+    EXPECT_EQ(
+        line_of(world.run_db({"decide", "@1", "approve"}).err, 0),
+        "ebb: usage: VERDICT: \"approve\" is none of confirm, reject; did you mean \"confirm\"?"
+    );
+    EXPECT_THAT(
+        world.run_db({"list", "--waiting", "people"}).err, HasSubstr("did you mean \"person\"?")
+    );
+    EXPECT_THAT(world.run_db({"decide", "@1", "maybe"}).err, Not(HasSubstr("did you mean")));
+}
+
+TEST(CliUsage, an_option_without_its_value_says_what_the_value_is) {
+    CliWorld world;
+    EXPECT_EQ(
+        line_of(world.run({"cancel", "@1", "--by"}).err, 0), "ebb: usage: --by needs a value: NAME."
+    );
+}
+
+TEST(CliUsage, help_for_a_misspelled_command_names_the_right_one) {
+    CliWorld world;
+    EXPECT_EQ(world.run({"help", "lst"}).err, world.run({"lst"}).err);
+    EXPECT_EQ(world.run({"help", "list"}).out, world.run({"list", "--help"}).out);
+    EXPECT_EQ(world.run({"help"}).out, world.run({"--help"}).out);
+}
+
+TEST(CliUsage, dev_refuses_a_file_that_does_not_exist) {
+    CliWorld world;
+    const Outcome outcome = world.run({"dev", world.path("none.yaml")});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("There is no file"));
+}
+
+TEST(CliUsage, a_terminal_gets_errors_and_hints_broken_at_spaces) {
+    CliWorld world;
+    const auto widest = [&](const std::vector<std::string>& args) {
+        std::istringstream lines(world.run_db(args).err);
+        std::size_t most = 0;
+        for (std::string line; std::getline(lines, line);) most = std::max(most, line.size());
+        return most;
+    };
+    const std::vector<std::string> wrong_time{"list", "--since", "yesterdayy"};
+    const std::string plain = world.run_db(wrong_time).err;
+    EXPECT_GT(widest(wrong_time), 80U);
+    world.is_terminal = true;
+    world.columns = 80;
+    world.environment["NO_COLOR"] = "1";
+    EXPECT_LE(widest(wrong_time), 80U);
+    std::string joined = world.run_db(wrong_time).err;
+    std::replace(joined.begin(), joined.end() - 1, '\n', ' ');
+    EXPECT_EQ(joined, plain);
+    EXPECT_LE(widest({"decide", "@1", "confirm"}), 80U);
+    const std::string file = world.file("w.yaml", "workflow: w\nsteps: [{step: a, tmeout: 1s}]\n");
+    EXPECT_LE(widest({"run", file}), 80U + file.size());
+}
+
+TEST(CliUsage, a_watched_database_that_does_not_exist_is_an_error) {
+    CliWorld world;
+    const std::string none = world.path("none.db");
+    for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+             {"top", "--once", "--db", none}, {"top", "--db", none}, {"list", "-f", "--db", none}
+         }) {
+        const Outcome outcome = world.run(args);
+        EXPECT_EQ(outcome.code, 5) << args.front();
+        EXPECT_THAT(outcome.err, HasSubstr("There is no database"));
+    }
 }
 
 TEST(CliUsage, the_environment_names_the_database) {

@@ -66,6 +66,10 @@ TEST(CliWrongInput, a_picture_in_a_format_that_is_not_written_is_refused) {
     EXPECT_THAT(
         world.run({"diagram", file, "-o", world.path("y.png")}).err, HasSubstr("rsvg-convert -o ")
     );
+    EXPECT_THAT(  // the converter does not write JPEG
+        world.run({"diagram", file, "-o", world.path("y.jpg")}).err,
+        HasSubstr("rsvg-convert -o " + world.path("y.png"))
+    );
     EXPECT_EQ(world.run({"diagram", file, "-o", world.path("y.txt")}).code, 0);
     EXPECT_EQ(world.run({"diagram", file, "-o", world.path("y")}).code, 0);
     EXPECT_EQ(world.run({"diagram", file, "-f", "svg", "-o", world.path("y.doc")}).code, 0);
