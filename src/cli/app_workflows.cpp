@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/app.h"
 #include "cli/completion.h"
+#include "cli/embed_command.h"
 
 namespace ebb::cli {
 
@@ -203,14 +205,16 @@ void CommandLine::add_validate() {
 }
 
 void CommandLine::add_diagram() {
+    const auto pages = std::make_shared<EmbedOptions>();
     CLI::App* diagram = add_command(
         "diagram",
         "Draw a workflow, or the progress of an instance",
-        [this](Session& s) { return draw_diagram(s, diagram_); }
+        [this, pages](Session& s) {
+            return pages->pages.empty() ? draw_diagram(s, diagram_) : embed_pictures(s, *pages);
+        }
     );
     diagram->group("Workflows");
-    diagram->add_option("SUBJECT", diagram_.subject, "A workflow's file, or an instance")
-        ->required();
+    diagram->add_option("SUBJECT", diagram_.subject, "A workflow's file, or an instance");
     add_choice(
         diagram,
         "-f,--format",
@@ -219,6 +223,18 @@ void CommandLine::add_diagram() {
         {"mermaid", "plantuml", "dot", "svg", "text"}
     );
     diagram->add_option("-o,--output", diagram_.output, "Write to this file")->type_name("FILE");
+    CLI::Option* embed =
+        diagram
+            ->add_option(
+                "--embed", pages->pages, "Draw the pictures of pages in Markdown, in place"
+            )
+            ->type_name("FILE");
+    for (const char* other : {"SUBJECT", "--format", "--output"}) {
+        embed->excludes(diagram->get_option(other));
+    }
+    diagram
+        ->add_flag("--check", pages->only_checks, "Of --embed: change nothing, fail if one is old")
+        ->needs(embed);
 }
 
 void CommandLine::add_diff() {
@@ -228,7 +244,13 @@ void CommandLine::add_diff() {
     diff->group("Workflows");
     diff->add_option("BEFORE", diff_.before, "A file, or NAME@VERSION of the database")->required();
     diff->add_option("AFTER", diff_.after, "Like BEFORE")->required();
-    add_choice(diff, "-f,--format", diff_.format, "The format (default: text)", {"text", "json"});
+    add_choice(
+        diff,
+        "-f,--format",
+        diff_.format,
+        "The format (default: text)",
+        {"text", "json", "md", "svg"}
+    );
     diff->add_option("-o,--output", diff_.output, "Write the picture of the difference")
         ->type_name("FILE");
     diff->add_flag(

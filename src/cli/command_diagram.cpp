@@ -48,6 +48,12 @@ Picture picture_of(Session& session, const std::string& subject) {
 }  // namespace
 
 int draw_diagram(Session& session, const DiagramCommandOptions& options) {
+    if (options.subject.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "SUBJECT is missing: name a workflow's file or an instance, or give --embed FILE."
+        );
+    }
     const std::string format = picture_format("diagram", options.format, options.output);
     const Picture picture = picture_of(session, options.subject);
     const std::string text = draw_picture(

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <memory>
@@ -223,6 +224,99 @@ Ordered json_of(const Subject& before, const Subject& after, const Difference& d
     };
 }
 
+/// A value as code in Markdown, also in a cell of a table.
+std::string code_span(std::string_view value) {
+    std::string text = one_line(value);
+    std::size_t longest = 0;
+    for (std::size_t at = text.find('`'); at != std::string::npos;) {
+        const std::size_t end = std::min(text.find_first_not_of('`', at), text.size());
+        longest = std::max(longest, end - at);
+        at = text.find('`', end);
+    }
+    for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
+        text.insert(at, "\\");
+    }
+    const std::string ticks(longest + 1, '`');
+    const std::string blank = text.starts_with('`') || text.ends_with('`') ? " " : "";
+    return ticks + blank + text + blank + ticks;
+}
+
+std::string markdown_value(const std::optional<std::string>& value) {
+    if (!value) return "–";
+    const bool is_long = value->size() > kValueBytesShown;
+    return code_span(is_long ? value->substr(0, kValueBytesShown) + "…" : *value);
+}
+
+std::string markdown_field(const FieldChange& field) {
+    return fmt::format(
+        "{}: {} → {}",
+        code_span(field.pointer),
+        markdown_value(field.before),
+        markdown_value(field.after)
+    );
+}
+
+std::string markdown_row(const NodeChange& change) {
+    const bool is_moved_too = change.is_moved && change.kind == NodeChange::Kind::Changed;
+    std::vector<std::string> lines;
+    if (change.is_moved) {
+        lines.push_back(fmt::format(
+            "from {} to {}", code_span(change.pointer_before), code_span(change.pointer_after)
+        ));
+    } else {
+        const std::string& pointer =
+            change.pointer_after.empty() ? change.pointer_before : change.pointer_after;
+        lines.push_back("at " + code_span(pointer));
+    }
+    for (const FieldChange& field : change.fields) lines.push_back(markdown_field(field));
+    return fmt::format(
+        "| {} | {} | {} | {}{} | {} |\n",
+        diagram::style_of(note_kind(change.kind)).sign,
+        code_span(change.name),
+        change.node_kind,
+        to_string(change.kind),
+        is_moved_too ? ", moved" : "",
+        fmt::join(lines, "<br>")
+    );
+}
+
+/// For a comment in a review: what has changed, and the picture of it.
+std::string markdown_of(
+    const Subject& before,
+    const Subject& after,
+    const Difference& difference,
+    const std::string& picture
+) {
+    if (difference.is_empty()) {
+        return fmt::format("### {}: no difference\n", code_span(title_of(after)));
+    }
+    std::string text = fmt::format(
+        "### {} → {}\n\n{}\n",
+        code_span(title_of(before)),
+        code_span(title_of(after)),
+        counts_of(difference)
+    );
+    if (difference.needs_version) {
+        text += fmt::format(
+            "\n**Both are version {}: give the changed workflow a new version.**\n",
+            after.definition.version
+        );
+    }
+    text += "\n| | node | kind | change | where and what |\n|---|---|---|---|---|\n";
+    if (!difference.workflow.empty()) {
+        std::vector<std::string> lines;
+        for (const FieldChange& field : difference.workflow) lines.push_back(markdown_field(field));
+        text += fmt::format("| ~ | | workflow | changed | {} |\n", fmt::join(lines, "<br>"));
+    }
+    for (const NodeChange& change : difference.nodes) text += markdown_row(change);
+    return text +
+           fmt::format(
+               "\n<details><summary>Picture</summary>\n\n```mermaid\n{}{}```\n\n</details>\n",
+               picture,
+               picture.ends_with('\n') ? "" : "\n"
+           );
+}
+
 /// Which parts of a node have changed: the first key of each pointer.
 std::string keys_of(const NodeChange& change) {
     std::vector<std::string> keys;
@@ -260,15 +354,22 @@ int compare_workflows(Session& session, const DiffOptions& options) {
     const Subject before = read_subject(session, options.before);
     const Subject after = read_subject(session, options.after);
     const Difference difference = model::compare(before.definition, after.definition);
+    const auto draw = [&](const std::string& picture) {
+        const Definition merged = model::with_removed_nodes(before.definition, after.definition);
+        const diagram::Notes notes = notes_of(before, after, difference);
+        return draw_picture(session, {merged, {}, notes}, picture, false);
+    };
     if (options.format == "json" || (options.format.empty() && session.options().is_json)) {
         session.print_json(json_of(before, after, difference));
+    } else if (options.format == "md") {
+        session.print(markdown_of(before, after, difference, draw("mermaid")));
+    } else if (options.format == "svg") {
+        session.print(draw("svg"));
     } else {
         session.print(text_of(before, after, difference, session.out()));
     }
     if (!options.output.empty()) {
-        const Definition merged = model::with_removed_nodes(before.definition, after.definition);
-        const diagram::Notes notes = notes_of(before, after, difference);
-        write_file(options.output, draw_picture(session, {merged, {}, notes}, format, false));
+        write_file(options.output, draw(format));
         session.note(fmt::format("Wrote {}\n", one_line(options.output)));
     }
     if (difference.is_empty()) return kOk;

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -8,11 +9,14 @@
 #include "cli/definition_file.h"
 #include "cli/workspace_files.h"
 #include "lsp/lsp.h"
+#include "lsp/uri.h"
 #include "lsp/wire.h"
 
 namespace ebb::cli {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 /// An editor that never pauses is answered all the same.
 constexpr std::size_t kBatchMax = 1'000;
@@ -64,6 +68,16 @@ std::vector<Json> read_messages(Session& session, lsp::FrameReader& frames, bool
     }
 }
 
+/// The pages that were installed beside this command, as a URL; empty if there are none.
+std::string installed_docs() {
+    std::error_code error;
+    const fs::path command = fs::read_symlink("/proc/self/exe", error);
+    if (error) return {};
+    const fs::path docs = command.parent_path().parent_path() / "share/doc/ebb/docs";
+    const bool is_there = fs::is_regular_file(docs / "reference/definition.md", error);
+    return is_there ? lsp::uri_of_path(docs.string()) : std::string();
+}
+
 std::vector<Json> warnings(const std::vector<std::string>& texts) {
     constexpr int kWarning = 2;
     std::vector<Json> messages;
@@ -79,7 +93,11 @@ std::vector<Json> warnings(const std::vector<std::string>& texts) {
 
 int serve_editor(Session& session, const LspOptions& options) {
     MessageLog log(options.log);
-    lsp::Server server({.version = EBB_VERSION, .types = read_types(session.options().types)});
+    lsp::Server server(
+        {.version = EBB_VERSION,
+         .types = read_types(session.options().types),
+         .docs = installed_docs()}
+    );
     lsp::FrameReader frames;
     CliStreams& streams = session.streams();
     const auto send = [&](const std::vector<Json>& messages) {

@@ -13,7 +13,7 @@ namespace ebb::cli {
 struct DiffOptions {
     std::string before{};  ///< a file, or NAME@VERSION of the database
     std::string after{};
-    std::string format{};  ///< `text` or `json`; empty = as --json says
+    std::string format{};  ///< `text`, `json`, `md` or `svg`; empty = as --json says
     std::string output{};  ///< a picture; empty = none
     bool requires_version = false;
 };

@@ -103,6 +103,8 @@ void Document::forget() {
     kind_.reset();
     is_dirty = true;
     is_index_old = true;
+    is_picture_old = is_picture_old || is_drawn;
+    is_drawn = false;
 }
 
 }  // namespace ebb::lsp

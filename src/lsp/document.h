@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <ebb/json.h>
 
@@ -28,6 +29,7 @@ struct CheckSettings {
     const TypeLibrary* types = nullptr;
     const WorkspaceIndex* index = nullptr;  ///< of the workspace's files; null = none
     bool is_index_whole = false;            ///< all files of the workspace were read
+    std::string_view docs{};  ///< where the pages of the documentation are; empty = unknown
 };
 
 /// An open text with what is known of it. Whatever is derived from the text is made when it is
@@ -66,6 +68,9 @@ class Document {
     bool is_index_old = true;
     /// Diagnostics were sent, so they must be taken back when it is not a workflow any more.
     bool has_published = false;
+    /// The client has a picture of the text, and was not told that it is one of an earlier text.
+    bool is_drawn = false;
+    bool is_picture_old = false;
 
  private:
     std::string uri_;

@@ -33,6 +33,8 @@ struct ServerOptions {
     std::string version{};  ///< of Ebb, for `initialize`
     /// The types that steps may call.
     TypeLibrary types{};
+    /// Where the pages of the documentation are, as a URL; empty = the client may say it.
+    std::string docs{};
 };
 
 /// Which files of a workspace have to do with handlers.
@@ -99,6 +101,8 @@ class Server {
     bool is_shut_down_ = false;
     bool is_over_ = false;
     InlayMode inlay_ = InlayMode::Off;
+    std::string docs_;  ///< as the client says
+    bool takes_snippets_ = false;
     WorkspaceSettings workspace_;
     WorkspaceIndex index_;
     std::vector<std::string> changed_files_;
@@ -126,6 +130,7 @@ class Server {
 
     void read_folders(const Json& params);
     void read_settings(const Json& settings);
+    void read_docs(const Json& settings);
     void change_folders(const Json& params);
     void note_changed_files(const Json& params);
     void watch_files();
@@ -142,7 +147,12 @@ class Server {
     Document* either_document_of(const Json& params);
 
     CheckSettings settings() const {
-        return {.types = &options_.types, .index = &index_, .is_index_whole = are_files_read_};
+        return {
+            .types = &options_.types,
+            .index = &index_,
+            .is_index_whole = are_files_read_,
+            .docs = docs_.empty() ? options_.docs : docs_
+        };
     }
 
     void read_commands(const Json& params);
@@ -172,7 +182,10 @@ class Server {
     Json list_hints(const Json& params);
     Json help_signature(const Json& params);
     Json format(const Json& params);
+    Json format_line(const Json& params);
     Json draw(const Json& params);
+    Json expand(const Json& params);
+    Json tell_definition(const Json& params);
     Json tell_kind(const Json& params);
 };
 

@@ -105,12 +105,15 @@ const std::map<std::string_view, Server::Request>& Server::requests() {
         {"textDocument/inlayHint", &Server::list_hints},
         {"textDocument/signatureHelp", &Server::help_signature},
         {"textDocument/formatting", &Server::format},
+        {"textDocument/onTypeFormatting", &Server::format_line},
         {"textDocument/codeLens", &Server::list_lenses},
         {"textDocument/semanticTokens/range", &Server::list_tokens_in_range},
         {"textDocument/selectionRange", &Server::list_selections},
         {"textDocument/documentLink", &Server::list_links},
         {"workspace/symbol", &Server::find_symbols},
         {"ebb/diagram", &Server::draw},
+        {"ebb/expand", &Server::expand},
+        {"ebb/definitionJson", &Server::tell_definition},
         {"ebb/evaluate", &Server::evaluate},
         {"ebb/kindOf", &Server::tell_kind},
         {"ebb/samples", &Server::list_samples},
@@ -209,6 +212,10 @@ Json Server::initialize(const Json& params) {
     if (params.is_object() && params.contains("initializationOptions")) {
         read_settings(params["initializationOptions"]);
     }
+    const Json::json_pointer kSnippets(
+        "/capabilities/textDocument/completion/completionItem/snippetSupport"
+    );
+    takes_snippets_ = params.is_object() && params.contains(kSnippets) && params[kSnippets] == true;
     read_commands(params);
     Json capabilities = {
         {"positionEncoding", encoding_ == Encoding::Utf8 ? "utf-8" : "utf-16"},
@@ -227,7 +234,10 @@ Json Server::initialize(const Json& params) {
         {"selectionRangeProvider", true},
         {"documentLinkProvider", {{"resolveProvider", false}}},
         {"documentFormattingProvider", true},
-        {"codeActionProvider", {{"codeActionKinds", {"quickfix", "source.fixAll.ebb"}}}},
+        {"documentOnTypeFormattingProvider", {{"firstTriggerCharacter", "\n"}}},
+        {"codeActionProvider",
+         {{"codeActionKinds",
+           {"quickfix", "refactor.rewrite", "refactor.extract", "source.fixAll.ebb"}}}},
         {"semanticTokensProvider", {{"legend", token_legend()}, {"full", true}, {"range", true}}},
         {"workspace", {{"workspaceFolders", {{"supported", true}, {"changeNotifications", true}}}}},
     };
@@ -299,6 +309,13 @@ void Server::close(const Json& params) {
     documents_.erase(found);
 }
 
+void Server::read_docs(const Json& settings) {
+    const auto docs = settings.find("docs");
+    if (docs == settings.end() || !docs->is_string() || *docs == docs_) return;
+    docs_ = docs->get<std::string>();
+    for (auto& [uri, document] : documents_) document->is_dirty = true;
+}
+
 void Server::configure(const Json& params) {
     const Json::json_pointer kSettings("/settings/ebb");
     if (params.contains(kSettings)) read_settings(params[kSettings]);
@@ -309,6 +326,11 @@ std::vector<Json> Server::idle() {
     judge_handlers_again();
     for (auto& [uri, document] : documents_) {
         if (document->is_dirty) publish(*document);
+        if (!std::exchange(document->is_picture_old, false)) continue;
+        out_.push_back(make_notification(
+            "ebb/didChangeDiagram",
+            {{"textDocument", {{"uri", uri}, {"version", document->version}}}}
+        ));
     }
     return std::move(out_);
 }

@@ -61,6 +61,7 @@ void Server::read_folders(const Json& params) {
 void Server::read_settings(const Json& settings) {
     if (!settings.is_object()) return;
     inlay_ = read_inlay_mode(settings, inlay_);
+    read_docs(settings);
     WorkspaceSettings changed = workspace_;
     if (settings.contains("handlers")) changed.handlers = texts_at(settings, "handlers");
     if (settings.contains("exclude")) changed.exclude = texts_at(settings, "exclude");

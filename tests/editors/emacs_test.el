@@ -1,5 +1,5 @@
 ;; A real editor drives `ebb lsp`: Emacs without a window, with eglot and the configuration of docs/how-to/editors.md.
-;; Environment: EBB_COMMAND, EBB_WORK_DIR.  -*- lexical-binding: t -*-
+;; Environment: EBB_COMMAND, EBB_EMACS_FOLDER, EBB_WORK_DIR.  -*- lexical-binding: t -*-
 (require 'package)
 (package-initialize)
 (require 'cl-lib)
@@ -26,7 +26,9 @@
       eglot-autoshutdown nil
       make-backup-files nil
       eglot-send-changes-idle-time 0)
-(add-to-list 'eglot-server-programs `(yaml-mode . (,(getenv "EBB_COMMAND") "lsp")))
+(add-to-list 'load-path (getenv "EBB_EMACS_FOLDER"))
+(require 'ebb-mode)
+(setq ebb-command (getenv "EBB_COMMAND"))
 
 (let ((folder (file-name-as-directory (getenv "EBB_WORK_DIR"))))
   (make-directory folder t)
@@ -34,7 +36,8 @@
     (insert "workflow: order\ndeadline: 1h\nsteps:\n  - step: reserve\n    timout: 5s\n"
             "  - step: charge\n    input: {id: \"é😀 ${steps.reserve.output}\"}\n"))
   (find-file (concat folder "order.yaml"))
-  (yaml-mode)
+  (ebb-expect (eq major-mode 'ebb-mode) (format "the mode is %s" major-mode))
+  (ebb-expect (derived-mode-p 'yaml-mode) "derived from yaml-mode")
   (call-interactively #'eglot)
   (eglot--signal-textDocument/didOpen)
   (ebb-wait "a diagnostic" (lambda () (flymake-start) (= 1 (length (flymake-diagnostics)))))
@@ -63,6 +66,9 @@
   ;; Without a window there is no idle time, at which eglot would do it.
   (eglot--signal-textDocument/didChange)
   (ebb-wait "no diagnostic" (lambda () (flymake-start) (null (flymake-diagnostics))))
+  (ebb-diagram)
+  (with-current-buffer "*Ebb diagram*"
+    (ebb-expect (string-match-p "hold" (buffer-string)) (buffer-string)))
   (set-buffer-modified-p nil))
-(message "Emacs: diagnostics, hover, definition and rename work.")
+(message "Emacs: diagnostics, hover, definition, rename and the picture work.")
 (kill-emacs 0)

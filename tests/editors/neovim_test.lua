@@ -77,7 +77,21 @@ local function main()
   local text = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
   expect(text:find("step: hold\n    handler: reserve\n", 1, true), text)
   expect(text:find("é😀 ${steps.hold.output}", 1, true), text)
-  io.stdout:write("Neovim: diagnostics, hover, definition, completion and rename work.\n")
+
+  -- In place of a file of an earlier run.
+  local picture = folder .. "/order.svg"
+  vim.fn.delete(picture)
+  vim.cmd("EbbDiagram " .. picture)
+  wait_for("the picture", function()
+    return vim.fn.filereadable(picture) == 1
+  end)
+  expect(table.concat(vim.fn.readfile(picture)):find("<svg", 1, true), "the picture is SVG")
+  vim.cmd("EbbDiagram")
+  wait_for("the window with the picture", function()
+    return vim.bo.buftype == "nofile"
+  end)
+  expect(vim.fn.search("hold") > 0, "the picture as text")
+  io.stdout:write("Neovim: diagnostics, hover, definition, completion, rename and the picture work.\n")
 end
 
 local ok, problem = xpcall(main, debug.traceback)

@@ -76,15 +76,16 @@ class Action(Folder):
         super().setUp()
         self.action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 
-    def act(self, **given):
-        """Runs the action's step as a runner does: each input becomes a part of the environment."""
+    def act(self, step=0, **given):
+        """Runs a step of the action as a runner does: each input becomes a part of the environment."""
         inputs = {name: about["default"] for name, about in self.action["inputs"].items()} | given
-        (step,) = self.action["runs"]["steps"]
+        step = self.action["runs"]["steps"][step]
         self.assertEqual(step["shell"], "bash")
         environment = {}
         for name, value in step["env"].items():
             key = value.removeprefix("${{ inputs.").removesuffix(" }}")
             environment[name] = inputs[key]
+        environment["GITHUB_STEP_SUMMARY"] = str(self.folder / "summary.md")
         words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
         return self.run_in_folder(words, **environment)
 
@@ -109,6 +110,39 @@ class Action(Folder):
         self.assertEqual(done.returncode, 2)
         self.assertIn("::error file=a b/$(touch evil).yaml,line=4,", done.stdout)
         self.assertFalse((self.folder / "evil").exists())
+
+    def git(self, *words):
+        names = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        done = self.run_in_folder(["git", *words], GIT_CONFIG_GLOBAL="/dev/null", **names)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def commit_all(self):
+        self.git("add", ".")
+        self.git("commit", "-qm", "x")
+
+    def test_shows_how_workflows_differ_from_the_base(self):
+        self.git("init", "-qb", "main")
+        self.write("flows/order.yaml", GOOD)
+        self.write("flows/$(touch evil).yml", GOOD)
+        self.write("same.yaml", GOOD)
+        self.write("machine.yaml", "services: {}\n")
+        self.commit_all()
+        self.git("checkout", "-qb", "change")
+        self.write("flows/order.yaml", GOOD.replace("[reserve]", "[reserve, charge]"))
+        self.write("flows/$(touch evil).yml", GOOD.replace("[reserve]", "[pack]"))
+        self.write("machine.yaml", "services: {web: {}}\n")
+        self.commit_all()
+        done = self.act(step=1, **{"diff-base": "main"})
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        summary = (self.folder / "summary.md").read_text("utf-8")
+        self.assertEqual(summary.count("### "), 2, summary)
+        self.assertIn("| + | `charge` | step | added |", summary)
+        self.assertIn("| + | `pack` | step | added |", summary)
+        self.assertIn("give the changed workflow a new version", summary)
+        self.assertIn("```mermaid\n", summary)
+        self.assertFalse((self.folder / "evil").exists())
+        self.assertEqual(self.act(step=1, **{"diff-base": "none"}).returncode, 128)
+        self.assertIn("diff-base != ''", self.action["runs"]["steps"][1]["if"])
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ import { mayBeWorkflow, type Server } from './server';
 /** How long the text must rest before the picture is drawn again. */
 const REST_MS = 80;
 
-function ask(server: Server, uri: vscode.Uri): Promise<Diagram | undefined> {
+function ask(server: Server, uri: vscode.Uri, format = 'svg'): Promise<Diagram | undefined> {
   const settings = vscode.workspace.getConfiguration('ebb.diagram', uri);
   const editor = vscode.window.visibleTextEditors.find((one) => one.document.uri.toString() === uri.toString());
   const cursor = editor?.selection.active;
   return server.ask<Diagram>('ebb/diagram', {
     textDocument: { uri: uri.toString() },
+    format,
     // Of several workflows in code, the one that the cursor is in.
     ...(cursor ? { position: { line: cursor.line, character: cursor.character } } : {}),
     direction: settings.get('direction'),
@@ -36,6 +37,8 @@ class Panel {
     this.disposables = [
       panel.webview.onDidReceiveMessage((message: unknown) => this.receive(message)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.isMine(document) && this.drawSoon()),
+      // The types that a workflow uses have changed, too.
+      server.onDidChangeDiagram((changed) => vscode.Uri.parse(changed).toString() === this.uri.toString() && this.drawSoon()),
       vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('ebb.diagram') && this.drawSoon()),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.isMine(textEditor.document) && this.follow(textEditor.document)),
       server.onDidChange(() => this.drawSoon()),
@@ -172,15 +175,23 @@ function select(editor: vscode.TextEditor, { line, character }: Position): void 
   editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
+const FORMATS: Record<string, string> = { mmd: 'mermaid', dot: 'dot', gv: 'dot', puml: 'plantuml', txt: 'text' };
+
+/** The ending of the target says which format is written. */
+async function writeDiagram(server: Server, uri: vscode.Uri, target: vscode.Uri): Promise<void> {
+  const diagram = await ask(server, uri, FORMATS[target.path.replace(/^.*\./, '')]);
+  if (diagram) await vscode.workspace.fs.writeFile(target, Buffer.from(diagram.text ?? diagram.svg, 'utf8'));
+}
+
 /** Writes the picture of the active editor to a file that the user names. */
 export async function exportDiagram(server: Server): Promise<void> {
   const document = vscode.window.activeTextEditor?.document;
-  const diagram = document && mayBeWorkflow(document) ? await ask(server, document.uri) : undefined;
-  if (!document || !diagram) {
+  if (!document || !mayBeWorkflow(document)) {
     void vscode.window.showInformationMessage('Open a workflow first: its diagram is exported.');
     return;
   }
   const near = document.uri.with({ path: document.uri.path.replace(/(\.ebb)?\.[^./]+$/, '') + '.svg' });
-  const target = await vscode.window.showSaveDialog({ defaultUri: near, filters: { SVG: ['svg'] } });
-  if (target) await vscode.workspace.fs.writeFile(target, Buffer.from(diagram.svg, 'utf8'));
+  const filters = { SVG: ['svg'], Mermaid: ['mmd'], Graphviz: ['dot', 'gv'], PlantUML: ['puml'], Text: ['txt'] };
+  const target = await vscode.window.showSaveDialog({ defaultUri: near, filters });
+  if (target) await writeDiagram(server, document.uri, target);
 }

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { watchLanguages } from './detect';
 import { Diagrams, exportDiagram } from './diagram';
 import { beginRunning } from './running';
-import { Server } from './server';
+import { mayBeWorkflow, Server } from './server';
 import { TaskProvider } from './tasks';
 
 const TEMPLATE = `workflow: order
@@ -25,6 +25,9 @@ async function begin(context: vscode.ExtensionContext, server: Server): Promise<
     vscode.commands.registerCommand('ebb.showDiagram', (uri?: vscode.Uri | string) => diagrams.show(uri)),
     vscode.commands.registerCommand('ebb.exportDiagram', () => exportDiagram(server)),
     vscode.commands.registerCommand('ebb.goTo', goTo),
+    vscode.commands.registerCommand('ebb.copyText', (text: string) => vscode.env.clipboard.writeText(text)),
+    vscode.commands.registerCommand('ebb.explainProblem', (page: string) => vscode.commands.executeCommand('markdown.showPreview', vscode.Uri.parse(page, true))),
+    vscode.commands.registerCommand('ebb.showExpanded', () => showExpanded(server)),
     vscode.commands.registerCommand('ebb.restartServer', () => server.restart()),
   );
   beginRunning(context, server);
@@ -38,6 +41,25 @@ async function goTo(uri: string, { line, character }: { line: number; character:
   const place = editor.document.validatePosition(new vscode.Position(line, character));
   editor.selection = new vscode.Selection(place, place);
   editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+/** The active workflow as the engine has it, in YAML: also of code in C++. */
+async function showExpanded(server: Server): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (!editor || !mayBeWorkflow(editor.document)) {
+    void vscode.window.showInformationMessage('Open a workflow first: the file in the editor is expanded.');
+    return;
+  }
+  try {
+    const { line, character } = editor.selection.active;
+    const textDocument = { uri: editor.document.uri.toString() };
+    const expanded = await server.ask<{ text: string }>('ebb/expand', { textDocument, position: { line, character } });
+    if (!expanded) return;
+    const document = await vscode.workspace.openTextDocument({ language: 'ebb', content: expanded.text });
+    await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
+  } catch (error) {
+    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  }
 }
 
 async function newWorkflow(): Promise<void> {

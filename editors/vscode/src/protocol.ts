@@ -20,6 +20,8 @@ export interface DiagramNode {
 
 export interface Diagram {
   svg: string;
+  /** Instead of `svg`, if another format was asked for. */
+  text?: string;
   nodes: DiagramNode[];
   version: number;
   problems: number;

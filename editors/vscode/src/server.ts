@@ -9,23 +9,35 @@ const SELECTOR = [
   { language: 'cpp' },
 ];
 
-/** What the lenses of the server may ask for. */
-const LENS_COMMANDS = ['ebb.run', 'ebb.showDiagram', 'ebb.goTo'];
+/** What the lenses and the actions of the server may ask for. */
+const LENS_COMMANDS = ['ebb.run', 'ebb.showDiagram', 'ebb.goTo', 'ebb.copyText'];
 
 /** Whether a document can be one that the server knows. */
 export function mayBeWorkflow(document: vscode.TextDocument): boolean {
   return vscode.languages.match(SELECTOR, document) > 0;
 }
 
+/** The page of a problem's code opens as a page and not as the text of a file. */
+function withPage(diagnostic: vscode.Diagnostic): vscode.Diagnostic {
+  const { code } = diagnostic;
+  if (typeof code !== 'object' || code.target.scheme !== 'file') return diagnostic;
+  const target = vscode.Uri.parse(`command:ebb.explainProblem?${encodeURIComponent(JSON.stringify([code.target.toString()]))}`);
+  diagnostic.code = { value: code.value, target };
+  return diagnostic;
+}
+
 /** The process `ebb lsp`, and the questions to it. */
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private readonly changed = new vscode.EventEmitter<void>();
+  private readonly aged = new vscode.EventEmitter<string>();
   private readonly watcher = vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration('ebb.path') || event.affectsConfiguration('ebb.types')) void this.restart();
   });
   /** The server has started or has ended. */
   readonly onDidChange = this.changed.event;
+  /** The picture of a document, by its URI, is that of an earlier text. */
+  readonly onDidChangeDiagram = this.aged.event;
 
   get isRunning(): boolean {
     return this.client?.state === State.Running;
@@ -40,11 +52,13 @@ export class Server implements vscode.Disposable {
     const options: LanguageClientOptions = {
       documentSelector: SELECTOR,
       synchronize: { configurationSection: 'ebb', fileEvents: vscode.workspace.createFileSystemWatcher('**/{*.yaml,*.yml,*.ebb.json,*.cpp,*.cc,*.cxx,*.hpp,*.hh,*.h}') },
-      initializationOptions: { inlayHints: settings.get<string>('inlayHints'), cpp: settings.get<boolean>('cpp'), commands: LENS_COMMANDS },
+      initializationOptions: { inlayHints: settings.get('inlayHints'), cpp: settings.get('cpp'), docs: settings.get('docs'), commands: LENS_COMMANDS },
+      middleware: { handleDiagnostics: (uri, diagnostics, next) => next(uri, diagnostics.map(withPage)) },
     };
     const client = new LanguageClient('ebb', 'Ebb', { command: path, args, options: cwd ? { cwd } : {} }, options);
     this.client = client;
     client.onDidChangeState(() => this.changed.fire());
+    client.onNotification('ebb/didChangeDiagram', ({ textDocument }: { textDocument: { uri: string } }) => this.aged.fire(textDocument.uri));
     try {
       await client.start();
     } catch (error) {

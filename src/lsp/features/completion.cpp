@@ -11,6 +11,7 @@
 #include "lsp/features/cursor.h"
 #include "lsp/features/evaluation.h"
 #include "lsp/features/functions.h"
+#include "lsp/features/node_snippets.h"
 #include "lsp/features/request.h"
 #include "lsp/features/schema.h"
 #include "lsp/lsp.h"
@@ -32,6 +33,7 @@ enum class ItemKind {
     Property = 10,
     Value = 12,
     Keyword = 14,
+    Snippet = 15,
     Reference = 18
 };
 
@@ -43,9 +45,16 @@ bool is_word(char c) {
 
 class Completer {
  public:
-    Completer(const Document& document, const CheckSettings& settings, std::size_t offset)
+    /// `takes_snippets`: the client knows tab stops.
+    Completer(
+        const Document& document,
+        const CheckSettings& settings,
+        std::size_t offset,
+        bool takes_snippets
+    )
         : document_(document),
           settings_(settings),
+          takes_snippets_(takes_snippets),
           tree_(document.tree()),
           offset_(offset),
           cursor_(cursor_at(tree_, offset)) {}
@@ -61,6 +70,7 @@ class Completer {
  private:
     const Document& document_;
     const CheckSettings& settings_;
+    bool takes_snippets_;
     const LineTree& tree_;
     std::size_t offset_;
     Cursor cursor_;
@@ -87,6 +97,9 @@ class Completer {
         };
         if (!item.detail.empty()) json["detail"] = item.detail;
         if (!item.text.empty()) json["documentation"] = item.text;
+        if (item.kind == ItemKind::Snippet) json["insertTextFormat"] = 2;
+        // The lines have their indent: an editor must not add that of the first one.
+        if (inserted.find('\n') != std::string::npos) json["insertTextMode"] = 1;
         items_.push_back(std::move(json));
     }
 
@@ -110,7 +123,54 @@ class Completer {
         return fmt::format("{}:\n{}{}", key.name, indent, is_list ? "- " : "");
     }
 
+    /// Whole nodes where one may begin.
+    void add_nodes_to_fill() {
+        const int item = cursor_.node;
+        const bool is_free = cursor_.is_flow || tree_.at(item).kind != TreeNode::Kind::Map;
+        const bool is_list = !cursor_.is_flow && item > 0 && is_node_item(tree_, item);
+        const bool is_flow_list = cursor_.is_flow && has_nodes(item);
+        if (!is_free || !(is_list || is_flow_list) || is_in_payload(tree_, item)) return;
+        for (const NodeSnippet& snippet : node_snippets()) {
+            if (is_flow_list) break;
+            add({.label = std::string(snippet.kind),
+                 .kind = ItemKind::Snippet,
+                 .detail = "node",
+                 .text = std::string(snippet.text),
+                 .inserted = indented(snippet.lines, cursor_.column)},
+                cursor_.begin);
+        }
+        for (const NodeSnippet& snippet : node_snippets()) {
+            add({.label = std::string(snippet.kind) + " { }",
+                 .kind = ItemKind::Snippet,
+                 .detail = "node on one line",
+                 .text = std::string(snippet.text),
+                 .inserted = std::string(snippet.line)},
+                cursor_.begin);
+        }
+    }
+
+    /// Is it a list of nodes by its key, also without an item?
+    bool has_nodes(int list) const {
+        const TreeNode& here = tree_.at(list);
+        if (here.kind != TreeNode::Kind::List) return false;
+        if (!here.children.empty()) return is_node_item(tree_, here.children.front());
+        constexpr std::array<std::string_view, 7> kBlocks = {
+            "steps", "nodes", "then", "else", "do", "default", "on_reject"
+        };
+        return std::find(kBlocks.begin(), kBlocks.end(), tree_.key(list)) != kBlocks.end();
+    }
+
     void add_keys() {
+        if (takes_snippets_ && cursor_.is_item) add_nodes_to_fill();
+        const bool is_blank = document_.text().find_first_not_of(" \r\n") == std::string::npos ||
+                              document_.text() == cursor_.word;
+        if (takes_snippets_ && is_blank && cursor_.column == 0) {
+            add({.label = "workflow",
+                 .kind = ItemKind::Snippet,
+                 .detail = "a new workflow",
+                 .inserted = std::string(workflow_snippet())},
+                cursor_.begin);
+        }
         int map = cursor_.node;
         SchemaPlaces places = schema_of(tree_, map);
         if (cursor_.is_flow && cursor_.is_item) {
@@ -304,7 +364,7 @@ Json Server::complete(const Json& params) {
     const Document* document = document_of(params);
     if (document == nullptr) return nullptr;
     index_open_code();
-    return Completer(*document, settings(), offset_in(*document, params)).run();
+    return Completer(*document, settings(), offset_in(*document, params), takes_snippets_).run();
 }
 
 }  // namespace ebb::lsp

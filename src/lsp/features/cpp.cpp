@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/diagram/notes.h"
-#include "core/diagram/svg.h"
 #include "core/model/walk.h"
+#include "lsp/features/picture.h"
 #include "lsp/features/request.h"
 #include "lsp/features/symbols.h"
 #include "lsp/lsp.h"
@@ -107,6 +107,8 @@ class Outline {
     }
 };
 
+}  // namespace
+
 const CppWorkflow& wanted_workflow(const Document& document, const Json& params) {
     const std::vector<CppWorkflow>& all = document.cpp().workflows;
     const std::string name = params.value("workflow", std::string());
@@ -127,8 +129,6 @@ const CppWorkflow& wanted_workflow(const Document& document, const Json& params)
     return *wanted;
 }
 
-}  // namespace
-
 Json cpp_symbols_json(const Document& document) {
     return Outline(document).run();
 }
@@ -147,9 +147,7 @@ Json cpp_diagram_json(const Document& document, const Json& params, const Diagra
     }
     Json names = Json::array();
     for (const CppWorkflow& one : document.cpp().workflows) names.push_back(one.definition.name);
-    return {
-        {"svg", diagram::to_svg_with_names(workflow.definition, options, source::notes_of(workflow))
-        },
+    Json answer = {
         {"nodes", std::move(nodes)},
         {"version", document.version},
         {"problems", source::check_cpp(workflow, document.text(), document.uri()).size()},
@@ -157,6 +155,8 @@ Json cpp_diagram_json(const Document& document, const Json& params, const Diagra
         {"workflows", std::move(names)},
         {"exact", workflow.is_exact()},
     };
+    add_picture(answer, params, workflow.definition, options, source::notes_of(workflow));
+    return answer;
 }
 
 }  // namespace ebb::lsp

@@ -12,8 +12,11 @@ namespace ebb::lsp {
 /// The workflows with their nodes, and the handlers that the code registers.
 Json cpp_symbols_json(const Document& document);
 
-/// The answer to `ebb/diagram`: the workflow that `params.workflow` names, or else the one that
-/// `params.position` is in, or else the first. Throws Error if there is none.
+/// The workflow that `params.workflow` names, or else the one that `params.position` is in, or else
+/// the first. Throws Error if there is none.
+const source::CppWorkflow& wanted_workflow(const Document& document, const Json& params);
+
+/// The answer to `ebb/diagram` about the wanted workflow.
 Json cpp_diagram_json(const Document& document, const Json& params, const DiagramOptions& options);
 
 }  // namespace ebb::lsp

@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "lsp/features/missing.h"
+#include "lsp/features/refactor.h"
 #include "lsp/features/request.h"
 #include "lsp/lsp.h"
+#include "source/problem_page.h"
 
 namespace ebb::lsp {
 
@@ -33,7 +35,17 @@ Json visible_range(const LineIndex& lines, const SourceRange& range) {
     return range_json(lines, before, begin);
 }
 
-Json diagnostic_json(const Document& document, const Diagnostic& problem) {
+/// Where the code is explained.
+void add_page(Json& json, const CheckSettings& settings, std::string_view code) {
+    std::string address = source::problem_address(settings.docs, code);
+    if (!address.empty()) json["codeDescription"] = {{"href", std::move(address)}};
+}
+
+}  // namespace
+
+Json diagnostic_json(
+    const Document& document, const CheckSettings& settings, const Diagnostic& problem
+) {
     const LineIndex& lines = document.lines();
     const bool is_warning = problem.severity == Diagnostic::Severity::Warning;
     Json json = {
@@ -54,18 +66,25 @@ Json diagnostic_json(const Document& document, const Diagnostic& problem) {
     const bool is_unnecessary =
         std::find(kUnnecessary.begin(), kUnnecessary.end(), problem.code) != kUnnecessary.end();
     if (is_unnecessary) json["tags"] = {1};
+    add_page(json, settings, problem.code);
     return json;
 }
 
-Json missing_json(const Document& document, const MissingHandler& missing) {
+namespace {
+
+Json missing_json(
+    const Document& document, const CheckSettings& settings, const MissingHandler& missing
+) {
     constexpr int kWarning = 2;
-    return {
+    Json json = {
         {"range", range_json(document.lines(), missing.place.begin, missing.place.end)},
         {"severity", kWarning},
         {"code", "missing_handler"},
         {"source", "ebb"},
         {"message", missing.message},
     };
+    add_page(json, settings, "missing_handler");
+    return json;
 }
 
 Json edit_json(const Document& document, const Diagnostic::Fix& fix) {
@@ -82,11 +101,11 @@ Json diagnostics_json(const Document& document, const CheckSettings& settings) {
     Json list = Json::array();
     for (const Diagnostic& problem : document.checked(settings).problems) {
         if (list.size() >= DocumentLimits::kDiagnosticsMax) break;
-        list.push_back(diagnostic_json(document, problem));
+        list.push_back(diagnostic_json(document, settings, problem));
     }
     for (const MissingHandler& missing : missing_handlers(document, settings)) {
         if (list.size() >= DocumentLimits::kDiagnosticsMax) break;
-        list.push_back(missing_json(document, missing));
+        list.push_back(missing_json(document, settings, missing));
     }
     return list;
 }
@@ -104,7 +123,7 @@ Json actions_json(
             actions.push_back(
                 {{"title", fix.title},
                  {"kind", "quickfix"},
-                 {"diagnostics", {diagnostic_json(document, problem)}},
+                 {"diagnostics", {diagnostic_json(document, settings, problem)}},
                  {"isPreferred", problem.fixes.size() == 1},
                  {"edit", workspace_edit(document, Json::array({edit_json(document, fix)}))}}
             );
@@ -117,7 +136,7 @@ Json actions_json(
         actions.push_back(
             {{"title", fmt::format("Replace by \"{}\"", missing.meant)},
              {"kind", "quickfix"},
-             {"diagnostics", {missing_json(document, missing)}},
+             {"diagnostics", {missing_json(document, settings, missing)}},
              {"isPreferred", true},
              {"edit",
               workspace_edit(
@@ -166,6 +185,17 @@ Json Server::list_actions(const Json& params) {
     Json actions = Json::array();
     if (wants("quickfix")) {
         actions = actions_json(*document, settings(), begin, end);
+        add_repairs(*document, settings(), {begin, end}, actions);
+    }
+    if (!document->uri().ends_with(".json")) {
+        if (wants("refactor.rewrite")) {
+            add_descriptions(*document, settings(), {begin, end}, actions);
+            add_rewrites(*document, {begin, end}, actions);
+        }
+        if (wants("refactor.extract")) add_extractions(*document, {begin, end}, actions);
+    }
+    if (wants("refactor.extract") && commands_.contains("ebb.copyText")) {
+        add_stubs(*document, {begin, end}, actions);
     }
     if (wants("source.fixAll.ebb")) {
         Json all = fix_all_json(*document, settings());

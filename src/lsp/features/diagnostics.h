@@ -8,6 +8,11 @@
 
 namespace ebb::lsp {
 
+/// One of them, as the protocol has it.
+Json diagnostic_json(
+    const Document& document, const CheckSettings& settings, const Diagnostic& problem
+);
+
 /// What `textDocument/publishDiagnostics` sends: the problems that `ebb validate --lint` finds.
 Json diagnostics_json(const Document& document, const CheckSettings& settings);
 

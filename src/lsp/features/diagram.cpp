@@ -7,10 +7,10 @@
 
 #include <ebb/diagram.h>
 
-#include "core/diagram/svg.h"
 #include "core/model/walk.h"
 #include "lsp/features/cpp.h"
 #include "lsp/features/names.h"
+#include "lsp/features/picture.h"
 #include "lsp/lsp.h"
 
 namespace ebb::lsp {
@@ -59,10 +59,12 @@ class NodePlaces {
 }  // namespace
 
 Json Server::draw(const Json& params) {
-    const Document* document = either_document_of(params);
+    Document* document = either_document_of(params);
     if (document == nullptr) {
         throw Error(ErrorCode::InvalidArgument, "This document is not open, or no workflow.");
     }
+    document->is_drawn = true;
+    document->is_picture_old = false;
     const bool is_right = params.value("direction", std::string("down")) == "right";
     const bool is_bare = !params.value("compensations", true);
     const DiagramOptions options{
@@ -72,12 +74,13 @@ Json Server::draw(const Json& params) {
     };
     if (document->is_cpp()) return cpp_diagram_json(*document, params, options);
     const source::CheckedText& checked = document->checked(settings());
-    return {
-        {"svg", diagram::to_svg_with_names(checked.definition, options)},
+    Json answer = {
         {"nodes", NodePlaces(*document).run(checked.definition)},
         {"version", document->version},
         {"problems", checked.problems.size()},
     };
+    add_picture(answer, params, checked.definition, options);
+    return answer;
 }
 
 }  // namespace ebb::lsp

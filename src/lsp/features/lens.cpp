@@ -16,6 +16,8 @@ namespace {
 constexpr const char* kRun = "ebb.run";
 constexpr const char* kDiagram = "ebb.showDiagram";
 constexpr const char* kGoTo = "ebb.goTo";
+/// Of a code action; no lens has it.
+constexpr const char* kCopy = "ebb.copyText";
 constexpr std::size_t kLensesMax = 500;
 
 std::string file_of(const std::string& uri) {
@@ -97,7 +99,8 @@ void Server::read_commands(const Json& params) {
     can_refresh_lenses_ = params.contains(kRefresh) && params[kRefresh] == true;
     if (!params.contains(kCommands) || !params[kCommands].is_array()) return;
     for (const Json& command : params[kCommands]) {
-        const bool is_known = command == kRun || command == kDiagram || command == kGoTo;
+        const bool is_known =
+            command == kRun || command == kDiagram || command == kGoTo || command == kCopy;
         if (is_known) commands_.insert(command.get<std::string>());
     }
 }

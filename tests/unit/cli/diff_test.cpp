@@ -79,6 +79,49 @@ TEST_F(CliDiff, draws_the_difference) {
     EXPECT_NE(refused.err.find("`ebb diff` does not write png files"), std::string::npos);
 }
 
+TEST_F(CliDiff, markdown_has_a_table_and_the_picture) {
+    const Outcome outcome = world.run({"diff", before, after, "-f", "md"});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_TRUE(outcome.out.starts_with(
+        "### `order v3` → `order v4`\n\n"
+        "1 added, 1 removed, 1 changed\n\n"
+        "| | node | kind | change | where and what |\n"
+        "|---|---|---|---|---|\n"
+        "| ~ | | workflow | changed | `/version`: `3` → `4` |\n"
+        "| + | `pack` | step | added | at `/steps/1` |\n"
+        "| ~ | `charge` | step | changed | at `/steps/2`<br>`/timeout`: `\"5s\"` → `\"9s\"` |\n"
+        "| − | `notify` | step | removed | at `/steps/2` |\n\n"
+        "<details><summary>Picture</summary>\n\n```mermaid\n"
+    )) << outcome.out;
+    EXPECT_TRUE(outcome.out.ends_with("```\n\n</details>\n"));
+    const Outcome same = world.run({"diff", before, before, "-f", "md"});
+    EXPECT_EQ(same.code, 0);
+    EXPECT_EQ(same.out, "### `order v3`: no difference\n");
+}
+
+TEST_F(CliDiff, markdown_takes_hostile_texts_as_texts) {
+    const std::string hostile = world.file(
+        "hostile.yaml",
+        "workflow: order\nversion: 3\nsteps:\n  - {step: reserve, compensate: release}\n"
+        "  - {step: charge, timeout: 5s, description: 'a | `b` ``c <img src=x>\n\n# d'}\n"
+        "  - notify\n"
+    );
+    const Outcome outcome = world.run({"diff", before, hostile, "-f", "md"});
+    EXPECT_EQ(outcome.code, 1);
+    const std::size_t row = outcome.out.find("| `charge`");
+    const std::string line = outcome.out.substr(row, outcome.out.find('\n', row) - row);
+    EXPECT_NE(line.find("```\"a \\| `b` ``c <img src=x>"), std::string::npos) << line;
+    EXPECT_TRUE(line.ends_with("# d\"``` |")) << line;
+    EXPECT_NE(outcome.out.find("**Both are version 3"), std::string::npos);
+}
+
+TEST_F(CliDiff, svg_goes_to_stdout) {
+    const std::string picture = world.path("diff.svg");
+    const Outcome outcome = world.run({"diff", before, after, "-f", "svg", "-o", picture});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.out, read_file(picture, 1'000'000));
+}
+
 TEST_F(CliDiff, a_change_without_a_new_version_is_said) {
     const std::string same =
         world.file("same.yaml", "workflow: order\nversion: 3\nsteps: [reserve]\n");

@@ -12,9 +12,15 @@ Json notification(const std::string& method, Json params) {
     return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
 }
 
-Client::Client(std::string_view encoding)
+Client::Client(std::string_view encoding, Snippets snippets)
     : encoding_(encoding == "utf-8" ? Encoding::Utf8 : Encoding::Utf16) {
     Json params = {{"capabilities", {{"general", {{"positionEncodings", {encoding}}}}}}};
+    if (snippets == Snippets::Known) {
+        const Json::json_pointer kSnippets(
+            "/capabilities/textDocument/completion/completionItem/snippetSupport"
+        );
+        params[kSnippets] = true;
+    }
     initialized = send(request(++id_, "initialize", std::move(params))).at(0);
     send(notification("initialized", Json::object()));
 }
@@ -22,13 +28,14 @@ Client::Client(std::string_view encoding)
 std::vector<Json> Client::send(const Json& message) {
     std::vector<Json> answers = server_.handle(message);
     for (const Json& published : server_.idle()) {
-        diagnostics_ = published["params"]["diagnostics"];
+        const bool is_list = published["method"] == "textDocument/publishDiagnostics";
+        if (is_list) diagnostics_ = published["params"]["diagnostics"];
         answers.push_back(published);
     }
     return answers;
 }
 
-void Client::open(std::string_view marked, const std::string& uri) {
+std::vector<Json> Client::open(std::string_view marked, const std::string& uri) {
     text_ = marked;
     mark_ = text_.find('|');
     if (mark_ == std::string::npos) {
@@ -40,14 +47,13 @@ void Client::open(std::string_view marked, const std::string& uri) {
     uri_ = uri;
     ++version_;
     if (is_open) {
-        send(notification(
+        return send(notification(
             "textDocument/didChange",
             {{"textDocument", {{"uri", uri}, {"version", version_}}},
              {"contentChanges", {{{"text", text_}}}}}
         ));
-        return;
     }
-    send(notification(
+    return send(notification(
         "textDocument/didOpen",
         {{"textDocument",
           {{"uri", uri}, {"languageId", "ebb"}, {"version", version_}, {"text", text_}}}}

@@ -13,10 +13,14 @@ namespace ebb::lsp::test {
 /// An editor: opens one document, and asks about the place that `|` marks in its text.
 class Client {
  public:
-    explicit Client(std::string_view encoding = "utf-16");
+    enum class Snippets { Unknown, Known };
 
-    /// Opens the text without its mark, or replaces it.
-    void open(std::string_view marked, const std::string& uri = "file:///order.ebb.yaml");
+    explicit Client(std::string_view encoding = "utf-16", Snippets snippets = Snippets::Unknown);
+
+    /// Opens the text without its mark, or replaces it. What the server says to that.
+    std::vector<Json> open(
+        std::string_view marked, const std::string& uri = "file:///order.ebb.yaml"
+    );
     /// The answer to a request at the mark, with more parameters.
     Json ask(const std::string& method, Json params = Json::object());
     /// The labels that completion offers at the mark.

@@ -51,6 +51,33 @@ exports['definition and rename reach expressions'] = async (assert) => {
   assert.match(texts, /handler: reserve/);
 };
 
+exports['completion writes a whole node, with the indent of its place'] = async (assert) => {
+  const document = await vscode.workspace.openTextDocument({ language: 'ebb', content: 'workflow: w\nsteps:\n  - before\n  - con' });
+  await vscode.window.showTextDocument(document);
+  const list = await until('completion', async () => {
+    const found = await ask('CompletionItemProvider', document, new vscode.Position(3, 7));
+    return found.items.length > 0 && found;
+  });
+  const item = list.items.find((one) => (one.label.label ?? one.label) === 'condition');
+  assert.ok(item.insertText instanceof vscode.SnippetString, JSON.stringify(item));
+  assert.equal(item.keepWhitespace, true);
+  assert.match(item.insertText.value, /^condition: [^]*\n {4}when: /);
+};
+
+exports['a node can be written another way, and a workflow as the engine has it'] = async (assert) => {
+  const { document } = await open('order.ebb.yaml');
+  const place = behind(document, '- step: charg');
+  const actions = await ask('CodeActionProvider', document, new vscode.Range(place, place), 'refactor.rewrite');
+  assert.ok(actions.some((action) => action.title === 'Write on one line' && action.edit), JSON.stringify(actions));
+  await vscode.commands.executeCommand('ebb.copyText', 'handlers.add("charge");');
+  assert.equal(await vscode.env.clipboard.readText(), 'handlers.add("charge");');
+  const refund = await open('refund.yaml');
+  await until('the server', async () => (await ask('DocumentSymbolProvider', refund.document))?.length > 0);
+  await vscode.commands.executeCommand('ebb.showExpanded');
+  const expanded = await until('the expanded text', () => vscode.window.visibleTextEditors.find((one) => one.document.isUntitled && one.document.getText().includes('pay_back')));
+  assert.match(expanded.document.getText(), /^workflow: refund\n/);
+};
+
 exports['the outline names the nodes'] = async (assert) => {
   const { document } = await open('order.ebb.yaml');
   const [root] = await ask('DocumentSymbolProvider', document);
@@ -101,6 +128,19 @@ exports['the task validates the folder'] = async (assert) => {
   assert.deepEqual(tasks[0].execution.args, ['validate', '.']);
   assert.equal(tasks[0].execution.options.cwd, folder().fsPath);
   assert.deepEqual(tasks[0].problemMatchers, ['$ebb']);
+};
+
+exports['the code of a problem leads to its page'] = async (assert) => {
+  const { document } = await open('order.ebb.yaml');
+  const settings = vscode.workspace.getConfiguration('ebb');
+  assert.equal(settings.get('docs'), '');
+  await settings.update('docs', 'https://docs.example.com', vscode.ConfigurationTarget.Workspace);
+  const editor = vscode.window.activeTextEditor;
+  const end = document.lineAt(document.lineCount - 1).range.end;
+  await edit(editor, new vscode.Range(end, end), '  - stepp: last\n');
+  await until('the address', () => problems(document).some((one) => String(one.code?.target).startsWith('https://docs.example.com/reference/definition.html')));
+  assert.ok(problems(document).length > 0);
+  await vscode.commands.executeCommand('workbench.action.files.revert');
 };
 
 exports['every setting that is described is used, with its default'] = async (assert) => {

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <ebb/diagram.h>
+#include <ebb/json.h>
+
+#include "core/diagram/notes.h"
+
+namespace ebb::lsp {
+
+/// Adds the picture to the answer to `ebb/diagram`: `svg`, or `text` if `params.format` names
+/// another format. Throws Error for one that does not exist.
+void add_picture(
+    Json& answer,
+    const Json& params,
+    const Definition& definition,
+    const DiagramOptions& options,
+    const diagram::Notes& notes = {}
+);
+
+}  // namespace ebb::lsp
