@@ -179,7 +179,7 @@ int explain_instances(Session& session, const std::vector<std::string>& instance
         for (const std::string& line : wrap(name + text, columns)) session.print(line + "\n");
     }
     if (session.options().is_json) session.print_json(all.size() == 1 ? all.front() : all);
-    for (const std::string& notice : engine.notices()) session.note(one_line(notice));
+    for (const std::string& notice : engine.notices()) session.note(one_line(notice) + "\n");
     return kOk;
 }
 
