@@ -39,6 +39,7 @@ REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FRO
 -- Nothing keeps values of these types, and all functions that have them are made again.
 DO $do$ BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
+    DROP FUNCTION IF EXISTS ebb.rules_cause(jsonb, text, jsonb, text[]);
     DROP TYPE IF EXISTS ebb.rules_token, ebb.rules_merged, ebb.rules_decision, ebb.rules_row, ebb.rules_put CASCADE;
     CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
     -- values: all attributes after the write. changes: those that it changes, as

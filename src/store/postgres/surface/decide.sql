@@ -115,9 +115,17 @@ BEGIN
     END LOOP;
 END $work$;
 
+-- What the first triggers wait for.
+CREATE OR REPLACE FUNCTION ebb.rules_needs(program jsonb) RETURNS text
+LANGUAGE sql IMMUTABLE AS $work$
+    SELECT string_agg(format('%s needs %s.', t ->> 'name', left(t ->> 'when', 200)), ' ' ORDER BY n)
+    FROM jsonb_array_elements($1 -> 'triggers') WITH ORDINALITY AS x (t, n)
+    WHERE (t ->> 'enabled')::boolean AND n <= 5
+$work$;
+
 -- Nothing fires, and nothing is pending: why.
 CREATE OR REPLACE FUNCTION ebb.rules_cause(
-    marks jsonb, source text, now_values jsonb, names text[], OUT cause text, OUT message text
+    marks jsonb, OUT cause text, OUT message text
 )
 LANGUAGE plpgsql IMMUTABLE AS $work$
 BEGIN
@@ -126,9 +134,6 @@ BEGIN
     IF FOUND THEN
         message := format('The transition "%s" has failed for good, and nothing else is pending.', cause);
         cause := 'failed:' || cause;
-    ELSIF $2 = 'start' THEN
-        RAISE EXCEPTION 'No trigger and no final condition holds for these attributes.' USING
-            ERRCODE = 'EB001', DETAIL = ebb.rules_text($3, $4);
     ELSE
         cause := 'no_condition';
         message := 'No trigger and no final condition holds for the attributes, and nothing is pending.';
@@ -236,7 +241,11 @@ BEGIN
                     USING ERRCODE = 'EB009';
             END IF;
             IF cardinality(fired) = 0 AND cardinality(pending) = 0 THEN
-                outcome := ebb.rules_cause(marks, source, $4.now_values, names);
+                IF is_start THEN
+                    RAISE EXCEPTION 'No trigger and no final condition holds for these attributes.' USING
+                        ERRCODE = 'EB001', DETAIL = values_text, HINT = ebb.rules_needs($1);
+                END IF;
+                outcome := ebb.rules_cause(marks);
                 cause := outcome.cause;
                 message := outcome.message;
             END IF;
