@@ -110,6 +110,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
                 'reads', to_jsonb(ebb.rules_reads(t ->> 'cpred')),
                 'timeout', (extract(epoch FROM (t ->> 'timeout')::interval) * 1000000)::bigint,
                 'backoff', ebb.rules_duration((t ->> 'backoff')::interval),
+                'after', (extract(epoch FROM (t ->> 'after')::interval) * 1000000)::bigint,
                 'max_attempts', t -> 'max_attempts', 'compensate', t -> 'compensate'
             ) ORDER BY n), '[]') FROM trigs
             WHERE NOT ((t ->> 'cfinal')::boolean OR (t ->> 'cexcpt')::boolean OR (t ->> 'cinv')::boolean)
@@ -136,7 +137,7 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
                     'trigger', t -> 'name', 'when', t -> 'when', 'mode', t -> 'mode',
                     'enabled', t -> 'enabled', 'timeout', (t ->> 'timeout') || 'us',
                     'backoff', jsonb_build_object('strategy', 'fixed', 'initial', t -> 'backoff'),
-                    'max_attempts', t -> 'max_attempts',
+                    'max_attempts', t -> 'max_attempts', 'after', (t ->> 'after') || 'us',
                     'queue', nullif(t ->> 'queue', 'default'), 'compensate', t -> 'compensate',
                     'writes', t -> 'writes'
                 )) ORDER BY n)

@@ -62,7 +62,7 @@ BEGIN
                 ), '{}'::text[])::ebb.rules_merged, ARRAY(
                     SELECT x.n::integer FROM jsonb_array_elements($1 -> 'triggers') WITH ORDINALITY AS x (t, n)
                     WHERE row -> 'trf' ? (x.t ->> 'name') ORDER BY x.n
-                ), CASE WHEN row ->> 'status' = 'F' THEN $1 #>> '{finals,0,name}' END
+                ), '{}', '{}', CASE WHEN row ->> 'status' = 'F' THEN $1 #>> '{finals,0,name}' END
             ) END
         )::ebb.rules_row;
         SELECT marks || coalesce(jsonb_object_agg(k, seq), '{}') INTO marks FROM jsonb_object_keys(written) AS k;
