@@ -201,7 +201,9 @@ TEST_F(Surface, a_condition_that_stays_true_for_a_time_fires_then) {
     one.run(R"(
         BEGIN;
         INSERT INTO wed_trig (trname, cpred, after) VALUES
-            ('soon', $$n = 1$$, '1 ms'), ('later', $$n = 1$$, '3 days'), ('never', $$n = 1$$, '3 days');
+            ('soon', $$n = 1$$, '1 ms'),
+            ('later', $$n = 1$$, '3 days'),
+            ('never', $$n = 1$$, '3 days');
         COMMIT;
         INSERT INTO wed_flow (n) VALUES (1))");
     EXPECT_EQ(

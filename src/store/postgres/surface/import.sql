@@ -108,7 +108,7 @@ BEGIN
             ',{"id":%s,"node":%s,"branch":%s,"visit":%s,"attempt":1,"input":%s,"fired":%s}', own -> 'id',
             to_json(name), place, own -> 'id', own -> 'fired', own -> 'fired'
         );
-        puts := puts || ROW((own ->> 'id')::bigint, name, name, coalesce(row ->> 'queue', 'default'))::ebb.rules_put;
+        puts := puts || ROW((own ->> 'id')::bigint, name, name, coalesce(row ->> 'queue', 'default'), NULL)::ebb.rules_put;
     END LOOP;
     state := concat(
         '{"status":"', status, '","seq":', seq, ',"last_token":' || nullif(token, 0), ',"visit":' || nullif(token, 0),

@@ -35,7 +35,8 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
 $work$;
 
 -- The first literal that is not written so. Each is a parameter here, for which PostgreSQL finds the same type.
-CREATE OR REPLACE FUNCTION ebb.rules_check_literals(tokens ebb.rules_token[], attributes jsonb, tables text) RETURNS void
+CREATE OR REPLACE FUNCTION ebb.rules_check_literals(tokens ebb.rules_token[], attributes jsonb, tables text)
+RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
     literals ebb.rules_token[];
