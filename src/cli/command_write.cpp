@@ -36,7 +36,7 @@ const Attribute* find_attribute(const Rules& rules, std::string_view name) {
     return found == rules.attributes.end() ? nullptr : &*found;
 }
 
-/// `NAME=VALUE` by the attribute's type, or `NAME:=JSON`.
+/// `NAME=VALUE` by the attribute's type, or `NAME:=JSON`. Throws Error with InvalidArgument.
 void add_assignment(Json& values, const Rules& rules, const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -48,6 +48,9 @@ void add_assignment(Json& values, const Rules& rules, const std::string& text) {
     const bool is_json = text[equals - 1] == ':';
     const std::string name = text.substr(0, equals - (is_json ? 1 : 0));
     const std::string value = text.substr(equals + 1);
+    if (values.contains(name)) {
+        throw_bad(fmt::format("The attribute \"{}\" has two values.", clean_text(name, 60)));
+    }
     const Attribute* attribute = find_attribute(rules, name);
     // The kernel says which attributes there are.
     const bool is_text = !is_json && (attribute == nullptr || is_written_as_text(attribute->type));
@@ -56,16 +59,22 @@ void add_assignment(Json& values, const Rules& rules, const std::string& text) {
         return;
     }
     Json parsed = Json::parse(value, nullptr, false);
-    if (parsed.is_discarded()) {
+    const bool takes_json =
+        is_json || (attribute != nullptr && attribute->type == AttributeType::Document);
+    if (parsed.is_discarded() && takes_json) {
         throw_bad(fmt::format(
-            "The value of \"{}\"{} is not JSON: {}",
+            "The attribute \"{}\"{} needs a JSON value, and {} is none. A text stands in quotes: "
+            "{}{}'\"abc\"'.",
             name,
             attribute == nullptr ? std::string()
                                  : fmt::format(" ({})", rules::to_string(attribute->type)),
-            clean_text(value, 60)
+            value.empty() ? "an empty text" : clean_text(value, 60),
+            name,
+            is_json ? ":=" : "="
         ));
     }
-    values[name] = std::move(parsed);
+    // The kernel says what a value of the attribute's type looks like.
+    values[name] = parsed.is_discarded() ? Json(value) : std::move(parsed);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // surface has registered. After each event the state, the history, the tasks and the row must be
 // equal.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 
 #include "core/kernel/rules_evolution.h"
 #include "rules/surface_session.h"
+#include "support/clock.h"
 #include "support/dice.h"
 #include "support/json.h"
 #include "support/kernel_world.h"
@@ -127,11 +129,13 @@ class Pair {
         triggers_ = dice_.between(1, 4);
         for (int i = 1; i <= triggers_; ++i) {
             sql += fmt::format(
-                "INSERT INTO wed_trig (trname, cpred, mode, writes) VALUES ('T{}', {}, '{}', {});",
+                "INSERT INTO wed_trig (trname, cpred, mode, writes, after)"
+                " VALUES ('T{}', {}, '{}', {}, {});",
                 i,
                 session_.quote(condition(dice_, 2)),
                 dice_.pick<std::string>({"level", "level", "edge", "once"}),
-                dice_.chance(80) ? "NULL" : "'{a,n}'"
+                dice_.chance(80) ? "NULL" : "'{a,n}'",
+                dice_.chance(75) ? "NULL" : "'3 days'"
             );
         }
         const auto add = [&](const char* kind, const char* name) {
@@ -173,7 +177,7 @@ class Pair {
     void step() {
         if (dice_.chance(8)) evolve();
         const int what = dice_.below(10);
-        if (what < 7 && !world_->state.tokens.empty()) return complete();
+        if (what < 7 && has_ready()) return complete();
         if (what < 9) return write();
         play(
             event::AttributesWritten{
@@ -184,6 +188,7 @@ class Pair {
     }
 
     int refused = 0;
+    int armed = 0;  ///< events after which the time of a trigger ran
 
  private:
     Session& session_;
@@ -212,8 +217,17 @@ class Pair {
         }
     }
 
+    static bool waits(const Token& token) { return token.status == TokenStatus::WaitingTimer; }
+
+    bool has_ready() const {
+        const auto& tokens = world_->state.tokens;
+        return !std::all_of(tokens.begin(), tokens.end(), waits);
+    }
+
     void complete() {
-        const Token token = dice_.pick(world_->state.tokens);
+        std::vector<Token> ready = world_->state.tokens;
+        std::erase_if(ready, waits);
+        const Token token = dice_.pick(ready);
         const std::string& node = world_->program->node(token.node).name;
         std::string output = values(dice_, 2, false);
         if (dice_.chance(10)) output = "null";
@@ -294,7 +308,15 @@ class Pair {
         ));
         ASSERT_EQ(rows.size(), 1U) << after;
         ASSERT_EQ(rows[0][2], std::to_string(world_->program->definition().version)) << after;
-        const InstanceState there = decode_state(rows[0][0], *world_->program);
+        InstanceState there = decode_state(rows[0][0], *world_->program);
+        // The two have clocks of their own.
+        for (Token& token : there.tokens) {
+            const Token* here = world_->state.find_token(token.id);
+            if (here == nullptr || !waits(token)) continue;
+            EXPECT_GT(token.due, TimePoint());
+            token.due = here->due;
+            ++armed;
+        }
         ASSERT_TRUE(there == world_->state)
             << after << "\nthere " << rows[0][0] << "\nhere  "
             << encode_state(world_->state, *world_->program) << describe();
@@ -349,6 +371,11 @@ class Pair {
             };
             const Session::Row there(rows[i].begin(), rows[i].begin() + 7);
             ASSERT_EQ(there, here) << after;
+            if (event.type == HistoryType::TimerStarted) {
+                const auto due = Json::parse(rows[i][7])["due"].get<std::string>();
+                EXPECT_TRUE(parse_time(due).has_value()) << due;
+                continue;
+            }
             ASSERT_EQ(
                 Json::parse(rows[i][7].empty() ? "null" : rows[i][7]),
                 Json::parse(
@@ -371,6 +398,7 @@ TEST(Reflex, decides_as_the_kernel_does) {
     const int wanted = cases_of(2'000);
     int events = 0;
     int refused = 0;
+    int armed = 0;
     for (std::uint64_t number = 1; events < wanted && !HasFailure(); ++number) {
         Dice dice(20261121, number);
         SCOPED_TRACE(fmt::format("flow {}", number));
@@ -383,9 +411,11 @@ TEST(Reflex, decides_as_the_kernel_does) {
             }
         }
         refused += pair.refused;
+        armed += pair.armed;
         session.run(fmt::format("SELECT ebb.drop_flow('f{}', false)", number));
     }
     EXPECT_GT(refused, wanted / 50);
+    EXPECT_GT(armed, wanted / 50);
     EXPECT_LT(refused, wanted);
 }
 

@@ -197,6 +197,45 @@ TEST_F(Surface, a_process_of_ebb_and_sql_work_on_one_instance) {
     engine.drain(10s);
 }
 
+TEST_F(Surface, a_condition_that_stays_true_for_a_time_fires_then) {
+    one.run(R"(
+        BEGIN;
+        INSERT INTO wed_trig (trname, cpred, after) VALUES
+            ('soon', $$n = 1$$, '1 ms'),
+            ('later', $$n = 1$$, '3 days'),
+            ('never', $$n = 1$$, '3 days');
+        COMMIT;
+        INSERT INTO wed_flow (n) VALUES (1))");
+    EXPECT_EQ(
+        one.value("SELECT string_agg(trname || ' ' || status, ', ' ORDER BY tgid) FROM job_pool"
+                  " WHERE trname IN ('later', 'never')"),
+        "later armed, never armed"
+    );
+    // An armed trigger has no job to claim.
+    EXPECT_EQ(one.value("SELECT job FROM wed_claim('later')"), "");
+    const std::string armed = one.value("SELECT job FROM job_pool WHERE trname = 'later'");
+    EXPECT_EQ(one.refusal(fmt::format("SELECT wed_complete('{}', '{{}}')", armed)), "EB003");
+    const auto store = open_postgres_store({.url = url()});
+    HandlerRegistry handlers;
+    handlers.add("soon", [](const Json& seen) { return Json{{"n", seen["n"].get<int>() + 1}}; });
+    Engine engine(*store, handlers, EngineOptions{.worker_id = "cpp"});
+    engine.run();
+    while (one.value("SELECT n FROM wed_flow") != "2") std::this_thread::yield();
+    engine.drain(10s);
+    // The others were disarmed, because n is no longer 1.
+    EXPECT_EQ(
+        one.value("SELECT string_agg(trname, ' ' ORDER BY trname) FROM job_pool"), "left right"
+    );
+    EXPECT_EQ(one.value("SELECT count(*) FROM ebb.history WHERE type = 'step_skipped'"), "2");
+    EXPECT_EQ(one.refusal("UPDATE wed_trig SET after = '0'"), "EB007");
+    // A final condition does not wait for what is armed.
+    one.run("UPDATE wed_flow SET n = 1");
+    one.run("SELECT wed_complete(job, '{\"l\": \"done\"}') FROM wed_claim('left')");
+    EXPECT_EQ(
+        one.value("SELECT wed_complete(job, '{\"r\": \"done\"}') FROM wed_claim('right')"), "F"
+    );
+}
+
 TEST_F(Surface, a_row_that_is_held_does_not_stop_a_process_of_ebb) {
     const std::string wid = start();
     const auto store = open_postgres_store({.url = url()});

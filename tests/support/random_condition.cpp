@@ -389,11 +389,16 @@ class Generator {
         if (dice_.chance(25)) return "(day)::timestamptz";
         const std::string base =
             depth > 0 && dice_.chance(30) ? time(depth - 1) : column(Type::Timestamp);
+        if (dice_.chance(15)) return fmt::format("({} + '{}')", base, interval);
+        if (dice_.chance(10)) return fmt::format("(interval '{}' + {})", interval, base);
         return fmt::format("({} {} interval '{}')", base, dice_.pick(Texts{"+", "-"}), interval);
     }
 
     std::string date(int depth) {
         if (dice_.chance(40)) return fmt::format("({})::date", time(depth));
+        if (dice_.chance(10)) {
+            return fmt::format("({} + {})", dice_.between(0, 400), value(Type::Date, depth));
+        }
         return fmt::format(
             "({} {} {})",
             value(Type::Date, depth),

@@ -178,6 +178,7 @@ class RulesChecker {
     }
 
     void check_default(const Attribute& attribute, const std::string& path) {
+        constexpr std::size_t kShownMax = 60;
         try {
             const rules::Coerced coerced = rules::coerce(
                 attribute.type,
@@ -194,7 +195,7 @@ class RulesChecker {
                 path,
                 fmt::format(
                     "{} cannot be the default of the attribute {} ({}); allowed is {}.",
-                    in_quotes(attribute.initial),
+                    clean_text(attribute.initial, kShownMax),
                     in_quotes(attribute.name),
                     rules::to_string(attribute.type),
                     coerced.fault

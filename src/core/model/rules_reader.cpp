@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -160,7 +161,10 @@ std::optional<std::vector<DeclaredWrite>> read_writes(const MapReader& map) {
             "wrong_type",
             "writes",
             fmt::format(
-                "\"writes\" must be a list of attributes, but here is {}.", describe(*value)
+                "\"writes\" must be a list of attributes, but here is {}.{}",
+                describe(*value),
+                value->is_text() ? fmt::format(" Write [{}].", clean_text(value->text(), 60))
+                                 : std::string()
             )
         );
     }
@@ -186,6 +190,23 @@ constexpr std::array<std::string_view, 11> kCallKeys{
 void read_on_exception(const MapReader& rules, const StepDefaults& defaults, Definition& into) {
     const Document* value = rules.find("on_exception");
     Rules& read = *into.rules;
+    const bool is_unknown =
+        value != nullptr && value->is_text() &&
+        std::none_of(kOnExceptionWords.begin(), kOnExceptionWords.end(), [&](const auto& word) {
+            return word.text == value->text();
+        });
+    if (is_unknown) {
+        rules.note(
+            "invalid_value",
+            "on_exception",
+            fmt::format(
+                "\"on_exception\" must be dead_letter, compensate, or a map with \"do\" and the "
+                "handler of exceptions, but here is {}.",
+                describe(*value)
+            )
+        );
+        return;
+    }
     if (value == nullptr || !value->is_map()) {
         read.on_exception = rules.word("on_exception", kOnExceptionWords, read.on_exception);
         return;

@@ -17,33 +17,62 @@ namespace {
 constexpr std::size_t kListedMax = 12;
 constexpr std::size_t kQuotedBytesMax = 80;
 
-/// What other engines and languages call it.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kSynonyms{{
+/// What other engines and languages call it. The first that is known at the place counts.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 45> kSynonyms{{
     {"action", "step"},
+    {"action", "do"},
     {"activity", "step"},
     {"approval", "decision"},
     {"async", "parallel"},
+    {"bigint", "integer"},
     {"call", "step"},
+    {"call", "do"},
     {"choice", "switch"},
+    {"columns", "attributes"},
+    {"condition", "when"},
+    {"datetime", "timestamp"},
+    {"decimal", "numeric"},
+    {"delay", "after"},
+    {"end", "final"},
     {"event", "signal"},
+    {"fields", "attributes"},
+    {"float", "double"},
     {"fork", "parallel"},
+    {"handler", "do"},
     {"if", "condition"},
+    {"if", "when"},
+    {"jsonb", "json"},
+    {"money", "numeric"},
+    {"number", "numeric"},
+    {"object", "json"},
     {"retries", "max_retries"},
     {"retry", "backoff"},
     {"rollback", "compensate"},
+    {"run", "do"},
     {"sleep", "delay"},
+    {"state", "attributes"},
+    {"string", "text"},
     {"task", "step"},
+    {"timestamptz", "timestamp"},
+    {"transitions", "triggers"},
     {"undo", "compensate"},
+    {"updates", "writes"},
+    {"varchar", "text"},
+    {"variables", "attributes"},
     {"wait", "delay"},
+    {"wait", "after"},
+    {"where", "when"},
+    {"worker", "do"},
+    {"write", "writes"},
 }};
 
 std::string_view synonym(std::string_view text, std::span<const std::string_view> candidates) {
-    const auto known = std::find_if(kSynonyms.begin(), kSynonyms.end(), [text](const auto& pair) {
-        return pair.first == text;
-    });
-    if (known == kSynonyms.end()) return {};
-    const auto meant = std::find(candidates.begin(), candidates.end(), known->second);
-    return meant == candidates.end() ? std::string_view() : *meant;
+    for (const auto& [other, word] : kSynonyms) {
+        if (other != text) continue;
+        const auto meant = std::find(candidates.begin(), candidates.end(), word);
+        if (meant != candidates.end()) return *meant;
+    }
+    return {};
 }
 
 }  // namespace

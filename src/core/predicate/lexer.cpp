@@ -33,6 +33,23 @@ int digit_of(char c, int base) {
     return value < base ? value : -1;
 }
 
+/// What other languages write for an operator of SQL.
+std::string meant_by(std::string_view text) {
+    constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+        {"==", "="},
+        {"===", "="},
+        {"!==", "<>"},
+        {"=<", "<="},
+        {"=>", ">="},
+        {"&&", "AND"},
+        {"!", "NOT"}
+    };
+    for (const auto& [other, meant] : kOthers) {
+        if (other == text) return fmt::format(" Did you mean {}?", meant);
+    }
+    return {};
+}
+
 }  // namespace
 
 LexedToken Lexer::finish(TokenKind kind, std::string text, std::size_t offset) {
@@ -130,8 +147,9 @@ LexedToken Lexer::symbol(std::size_t offset) {
             at_,
             fmt::format(
                 "\"{}\" is not an operator of conditions; allowed are = <> != < <= > >= + - * / % "
-                "|| ->> ::.",
-                static_cast<unsigned char>(text[0]) < 0x80 ? text : std::string("?")
+                "|| ->> ::.{}",
+                static_cast<unsigned char>(text[0]) < 0x80 ? text : std::string("?"),
+                meant_by(text)
             )
         );
     }

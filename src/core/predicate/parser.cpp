@@ -367,9 +367,10 @@ NodeId Parser::column(const LexedToken& token) {
         code_.source,
         token.offset,
         fmt::format(
-            "There is no attribute \"{}\".{}",
+            "There is no attribute \"{}\".{}{}",
             expression::shortened(token.text, 64),
-            expression::did_you_mean(token.text, names)
+            expression::did_you_mean(token.text, names),
+            token.kind == TokenKind::QuotedName ? " A text stands in single quotes." : ""
         )
     );
 }

@@ -333,6 +333,21 @@ NodeId Typing::like(Op op, NodeId value, std::string pattern, std::string escape
 }
 
 NodeId Typing::arithmetic(Op op, NodeId a, NodeId b, Span span) {
+    // What is added to a time may stand before it. As in PostgreSQL, a literal that is added to a
+    // timestamp is an interval, and one that a date is reduced by is a date.
+    const auto is_before = [&](Type addend, Type time) {
+        return op == Op::Add && type_of(a) == addend && type_of(b) == time;
+    };
+    if (is_before(Type::Interval, Type::Timestamp) || is_before(Type::Unknown, Type::Timestamp) ||
+        is_before(Type::Int4, Type::Date)) {
+        std::swap(a, b);
+    }
+    if (op == Op::Add && type_of(a) == Type::Timestamp && type_of(b) == Type::Unknown) {
+        b = coerced(b, Type::Interval, "The operation");
+    }
+    if (op == Op::Subtract && type_of(a) == Type::Date && type_of(b) == Type::Unknown) {
+        b = coerced(b, Type::Date, "The operation");
+    }
     const Type left = type_of(a);
     const Type right = type_of(b);
     const bool is_sum = op == Op::Add || op == Op::Subtract;

@@ -151,11 +151,10 @@ std::string Subject::text_of(const Values& values, const Values& base) const {
         if (values[i] == base[i]) continue;
         const Region& region = domains_[i].regions()[values[i]];
         text += fmt::format(
-            "{}{} {}{}",
+            "{}{} {}",
             text.empty() ? "" : ", ",
             rules().attributes[i].name,
-            region.is_named ? "= " : "is ",
-            region.text
+            region.is_named ? "= " + region.text : "(" + region.text + ")"
         );
     }
     return text;

@@ -84,7 +84,7 @@ class Subject {
     /// The regions of a row.
     Values values_of(const predicate::Row& row) const;
 
-    /// `order_status = 'paid', price more than 1000`: those that differ from `base`.
+    /// `order_status = 'paid', price (more than 1000)`: those that differ from `base`.
     std::string text_of(const Values& values, const Values& base) const;
 
     /// False if an attribute has more than kRegionsMax regions.

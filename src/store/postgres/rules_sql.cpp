@@ -20,9 +20,11 @@ std::string all_functions() {
     constexpr std::array kParts{
         surface::catalog,
         surface::tokens,
+        surface::grammar,
         surface::texts,
         surface::merge,
         surface::decide,
+        surface::types,
         surface::definition,
         surface::apply,
         surface::rows,

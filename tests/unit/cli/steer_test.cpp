@@ -334,7 +334,19 @@ TEST_F(CliSteer, write_says_what_is_wrong_and_changes_nothing) {
     EXPECT_NE(error_of({"price"}).find("NAME=VALUE"), std::string::npos);
     EXPECT_NE(error_of({}).find("NAME=VALUE"), std::string::npos);
     EXPECT_NE(
-        error_of({"price=twelve"}).find("\"price\" (integer) is not JSON"), std::string::npos
+        error_of({"price=twelve"})
+            .find("attribute \"price\" (integer) cannot be \"twelve\"; allowed is a whole number."),
+        std::string::npos
+    );
+    EXPECT_NE(
+        error_of({"note:=abc"})
+            .find("\"note\" (text) needs a JSON value, and abc is none. A text stands in quotes: "
+                  "note:='\"abc\"'."),
+        std::string::npos
+    );
+    EXPECT_NE(
+        error_of({"note=a", "note=b"}).find("The attribute \"note\" has two values."),
+        std::string::npos
     );
     EXPECT_NE(error_of({"prize=12"}).find("There is no attribute \"prize\""), std::string::npos);
     EXPECT_NE(error_of({"room=12"}).find("ebb: not_allowed: "), std::string::npos);

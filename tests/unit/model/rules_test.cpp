@@ -79,6 +79,68 @@ std::string problems_of(std::string_view rules, std::string_view head = "") {
     return "";
 }
 
+/// The messages for rules with the attributes `a` and `n`.
+std::string messages_of(std::string_view rules) {
+    try {
+        parse_definition_json(fmt::format(R"({{"workflow": "w", "rules": {}}})", rules));
+    } catch (const DefinitionError& error) {
+        std::string text;
+        for (const Diagnostic& d : error.diagnostics()) text += d.message + "\n";
+        return text;
+    }
+    return "";
+}
+
+TEST(RulesDefinition, says_what_is_meant_by_words_of_other_systems) {
+    const auto of_trigger = [](std::string_view trigger) {
+        return messages_of(fmt::format(
+            R"({{"attributes": {{"a": "text", "n": "integer"}}, "triggers": {{"t": {}}}}})", trigger
+        ));
+    };
+    const auto of_rest = [](std::string_view rest) {
+        return messages_of(fmt::format(
+            R"({{"attributes": {{"a": "text"}}, "triggers": {{"t": {{"when": "a = 'x'"}}}}, {}}})",
+            rest
+        ));
+    };
+    EXPECT_EQ(
+        of_trigger(R"({"when": "a = 'x'", "handler": "h"})"),
+        "There is no key \"handler\" here. Did you mean \"do\"?\n"
+    );
+    EXPECT_NE(
+        of_trigger(R"({"if": "a = 'x'"})").find("no key \"if\" here. Did you mean \"when\"?"),
+        std::string::npos
+    );
+    EXPECT_NE(
+        messages_of(R"({"attributes": {"a": "string"}, "triggers": {"t": {"when": "a = 'x'"}}})")
+            .find("here is the text \"string\". Did you mean \"text\"?"),
+        std::string::npos
+    );
+    EXPECT_NE(of_trigger(R"({"when": "a == 'x'"})").find("Did you mean =?"), std::string::npos);
+    EXPECT_NE(
+        of_trigger(R"({"when": "a = 'x' && n = 1"})").find("Did you mean AND?"), std::string::npos
+    );
+    EXPECT_NE(
+        of_trigger(R"({"when": "a = \"placed\""})").find("A text stands in single quotes."),
+        std::string::npos
+    );
+    EXPECT_EQ(
+        of_trigger(R"({"when": "a = 'x'", "writes": "a"})"),
+        "\"writes\" must be a list of attributes, but here is the text \"a\". Write [a].\n"
+    );
+    EXPECT_EQ(
+        of_rest(R"("on_exception": "retry")"),
+        "\"on_exception\" must be dead_letter, compensate, or a map with \"do\" and the handler of "
+        "exceptions, but here is the text \"retry\".\n"
+    );
+    EXPECT_EQ(
+        messages_of(R"({"attributes": {"n": {"type": "integer", "default": "abc"}},
+                        "triggers": {"t": {"when": "n = 1"}}})"),
+        "\"abc\" cannot be the default of the attribute \"n\" (integer); allowed is a whole "
+        "number.\n"
+    );
+}
+
 constexpr std::string_view kAttributes = R"("attributes": {"a": "text", "n": "integer"})";
 
 std::string with_trigger(std::string_view trigger, std::string_view more = "") {

@@ -100,6 +100,10 @@ TEST(Predicate, compares_by_type) {
     EXPECT_EQ(evaluate("count / 2 = 3 and count % 4 = 3 and price / 3 > 4.1666"), true);
     EXPECT_EQ(evaluate("lower(order_status) = 'received' and length(order_status) = 8"), true);
     EXPECT_EQ(evaluate("paid_at + interval '1 day' > timestamp '2026-11-22 08:00:00'"), true);
+    EXPECT_EQ(evaluate("paid_at + '1 day' > timestamp '2026-11-22 08:00:00'"), true);
+    EXPECT_EQ(evaluate("interval '1 day' + paid_at = '1 day' + paid_at"), true);
+    EXPECT_EQ(evaluate("1 + date '2026-11-21' = date '2026-11-22'"), true);
+    EXPECT_EQ(evaluate("date '2026-11-21' - '2026-11-01' = 20"), true);
     EXPECT_EQ(evaluate("document ->> 'n' = '1.50' and document ->> 'x' is null"), true);
     EXPECT_EQ(evaluate("order_status like 'Rec%' and order_status ilike '%VED'"), true);
     EXPECT_EQ(evaluate("case when count > 5 then 'many' else 'few' end = 'many'"), true);
@@ -131,6 +135,10 @@ TEST(Predicate, names_the_place_and_the_remedy) {
         error_of("order_status = count"),
         "1:1 The comparison cannot take order_status (text) and count (bigint) together: cast one "
         "of them, such as (count)::text."
+    );
+    EXPECT_EQ(
+        error_of("paid_at + 'soon' > paid_at"),
+        "1:11 'soon' is not interval: allowed is whole numbers with units, such as 3 days 2 hours."
     );
     EXPECT_EQ(error_of("count = 'x'"), "1:9 'x' is not bigint: allowed is a whole number.");
     EXPECT_EQ(error_of("is_paid and"), "1:12 The condition ends where a value must follow.");

@@ -117,7 +117,7 @@ TEST(RulesAnalysis, a_way_that_ends_nowhere_is_shown) {
     EXPECT_EQ(
         report.findings[0].message,
         "After \"t0\" no condition may be true, and the instance is in the exception "
-        "`no_condition`: start with a = 'new'; \"t0\" writes a is another value."
+        "`no_condition`: start with a = 'new'; \"t0\" writes a (another value)."
     );
     EXPECT_EQ(report.findings[0].severity, Diagnostic::Severity::Warning);
 }

@@ -41,6 +41,9 @@ BEGIN
     ELSIF $2.ends IS NOT NULL THEN
         DELETE FROM ebb.tasks AS t WHERE t.instance_id = $1.id AND t.token = $2.ends;
     END IF;
+    IF $2.drops IS NOT NULL THEN
+        DELETE FROM ebb.tasks AS t WHERE t.instance_id = $1.id AND t.token = ANY ($2.drops);
+    END IF;
     -- Who serves a handler that has tasks already is awake.
     WITH known AS MATERIALIZED (
         SELECT bool_and(EXISTS (
@@ -55,7 +58,8 @@ BEGIN
         FROM unnest($2.events) AS e
     ), put AS (
         INSERT INTO ebb.tasks AS t (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
-        SELECT $1.id, p.token, p.handler, p.queue, $3, $3 - 2000000 * $1.priority::bigint, 1, NULL
+        SELECT $1.id, p.token, p.handler, p.queue, coalesce(p.due, $3),
+               coalesce(p.due, $3) - 2000000 * $1.priority::bigint, CASE WHEN p.due > $3 THEN 0 ELSE 1 END, NULL
         FROM unnest($2.puts) AS p
         ON CONFLICT (instance_id, token) DO UPDATE SET
             handler = excluded.handler, queue = excluded.queue, due_at = excluded.due_at,
@@ -78,6 +82,7 @@ DECLARE
     rule jsonb;
 BEGIN
     FOREACH put IN ARRAY $4 LOOP
+        CONTINUE WHEN put.due IS NOT NULL;
         rule := jsonb_path_query_first(
             $1, '$.triggers[*] ? (@.name == $name)', jsonb_build_object('name', put.node)
         );
@@ -97,15 +102,17 @@ LANGUAGE plpgsql AS $work$
 DECLARE
     merged ebb.rules_merged := ebb.rules_begin($2, $5);
     m record := ebb.flow_match($1.flow, $1.version, $2, merged.now_values);
-    d ebb.rules_decision := ebb.rules_decide(
-        $2, '{"status":"running","seq":1}', '{"source":"start"}', merged, m.truth, m.faults
-    );
+    d ebb.rules_decision;
     i ebb.instances;
     news jsonb := merged.now_values - ARRAY(
         SELECT n FROM jsonb_object_keys(merged.now_values) AS n WHERE NOT merged.changes ? n
     );
     moment bigint := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 BEGIN
+    d := ebb.rules_decide(
+        $2, '{"status":"running","seq":1}', jsonb_build_object('source', 'start', 'now', moment), merged, m.truth,
+        m.faults
+    );
     d.events := ROW(
         1, 'started', NULL, NULL, NULL, NULL, NULL, $6, NULL,
         ebb.rules_text(news, translate(($2 -> 'names')::text, '[]', '{}')::text[])
@@ -218,7 +225,7 @@ DECLARE
     t record := ebb.flow_take($1, $3);
     -- As seen by the one who waited for the lock.
     moment bigint := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
-    asked jsonb := $4;
+    asked jsonb := $4 || jsonb_build_object('now', moment);
     rules jsonb := t.state -> 'rules';
     source text := asked ->> 'source';
     own record;
@@ -255,6 +262,7 @@ BEGIN
         d.status := 'running';
         d.events := '{}';
         d.ends := NULL;
+        d.drops := NULL;
     END IF;
     IF (t.event).seq IS NOT NULL THEN
         d.events := t.event || d.events;

@@ -39,6 +39,8 @@ REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FRO
 -- Nothing keeps values of these types, and all functions that have them are made again.
 DO $do$ BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
+    DROP FUNCTION IF EXISTS ebb.rules_cause(jsonb, text, jsonb, text[]),
+        ebb.rules_fired(jsonb, boolean[], text[], integer, integer[], integer, jsonb, boolean, jsonb);
     DROP TYPE IF EXISTS ebb.rules_token, ebb.rules_merged, ebb.rules_decision, ebb.rules_row, ebb.rules_put CASCADE;
     CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
     -- values: all attributes after the write. changes: those that it changes, as
@@ -50,11 +52,12 @@ DO $do$ BEGIN
         started_at bigint, payload text
     );
     -- A task.
-    CREATE TYPE ebb.rules_put AS (token bigint, node text, handler text, queue text);
-    -- ends: the token whose task ends.
+    -- due: of a timer, whose handler is empty.
+    CREATE TYPE ebb.rules_put AS (token bigint, node text, handler text, queue text, due bigint);
+    -- ends: the token whose task ends; drops: those of timers that are taken away.
     CREATE TYPE ebb.rules_decision AS (
         verdict text, status text, state text, events ebb.rules_row[], puts ebb.rules_put[], ends bigint,
-        finishing boolean
+        drops bigint[], finishing boolean
     );
 END $do$;
 

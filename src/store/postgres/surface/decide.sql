@@ -66,10 +66,12 @@ BEGIN
     RETURN result;
 END $work$;
 
--- The triggers that fire, by number; and the marks afterwards.
+-- The triggers that fire, by number; those whose time begins to run, and those of `waiting` whose time is
+-- stopped, because their condition is no longer true; and the marks afterwards.
 CREATE OR REPLACE FUNCTION ebb.rules_fired(
-    program jsonb, truth boolean[], faults text[], after integer, pending integer[], own_branch integer,
-    changes jsonb, asks_all boolean, INOUT marks jsonb, OUT fired integer[]
+    program jsonb, truth boolean[], faults text[], after integer, pending integer[], waiting integer[],
+    own_branch integer, changes jsonb, asks_all boolean, INOUT marks jsonb, OUT fired integer[],
+    OUT armed integer[], OUT disarmed integer[]
 )
 LANGUAGE plpgsql IMMUTABLE AS $work$
 DECLARE
@@ -82,42 +84,60 @@ DECLARE
     fires boolean;
 BEGIN
     fired := '{}';
+    armed := '{}';
+    disarmed := '{}';
     FOR i IN 1 .. jsonb_array_length(triggers) LOOP
         is_true := coalesce($2[$4 + i], false);
-        -- Nothing follows from one that is not true, unless it looks at the edge.
-        CONTINUE WHEN NOT is_true AND $3[$4 + i] IS NULL AND i <> ALL (edges);
+        -- Nothing follows from one that is not true, unless it looks at the edge or its time runs.
+        CONTINUE WHEN NOT is_true AND $3[$4 + i] IS NULL AND i <> ALL (edges) AND i <> ALL ($6);
         rule := triggers -> (i - 1);
         mark := coalesce(marks -> (rule ->> 'name'), '{"fires": 0}');
-        CONTINUE WHEN NOT (rule ->> 'enabled')::boolean OR mark ? 'failed';
         CONTINUE WHEN NOT (
-            $8 OR $6 = i OR $7 ?| translate((rule -> 'reads')::text, '[]', '{}')::text[]
+            $9 OR $7 = i OR $8 ?| translate((rule -> 'reads')::text, '[]', '{}')::text[]
         );
+        IF NOT (rule ->> 'enabled')::boolean AND i = ANY ($6) THEN
+            disarmed := disarmed || i;  -- its time began to run under an earlier version
+        END IF;
+        CONTINUE WHEN NOT (rule ->> 'enabled')::boolean OR mark ? 'failed';
         IF $3[$4 + i] IS NOT NULL THEN
             PERFORM ebb.rules_check_fault($3[$4 + i], 'trigger', rule ->> 'name');
         END IF;
         fires := is_true AND i <> ALL ($5);
+        IF NOT is_true AND i = ANY ($6) THEN
+            disarmed := disarmed || i;
+        END IF;
         becomes := mark;
         IF rule ->> 'mode' = 'edge' THEN
             fires := fires AND NOT mark ? 'true';
             becomes := CASE WHEN is_true THEN mark || '{"true": true}' ELSE mark - 'true' END;
         ELSIF rule ->> 'mode' = 'once' AND fires THEN
             fires := (mark ->> 'fires')::bigint = 0;
-            IF fires THEN
+            IF fires AND rule ->> 'after' IS NULL THEN
                 becomes := mark || '{"fires": 1}';
             END IF;
         END IF;
         IF becomes <> mark THEN
             marks := marks || jsonb_build_object(rule ->> 'name', becomes);
         END IF;
-        IF fires THEN
+        IF fires AND rule ->> 'after' IS NOT NULL THEN
+            armed := armed || i;
+        ELSIF fires THEN
             fired := fired || i;
         END IF;
     END LOOP;
 END $work$;
 
+-- What the first triggers wait for.
+CREATE OR REPLACE FUNCTION ebb.rules_needs(program jsonb) RETURNS text
+LANGUAGE sql IMMUTABLE AS $work$
+    SELECT string_agg(format('%s needs %s.', t ->> 'name', left(t ->> 'when', 200)), ' ' ORDER BY n)
+    FROM jsonb_array_elements($1 -> 'triggers') WITH ORDINALITY AS x (t, n)
+    WHERE (t ->> 'enabled')::boolean AND n <= 5
+$work$;
+
 -- Nothing fires, and nothing is pending: why.
 CREATE OR REPLACE FUNCTION ebb.rules_cause(
-    marks jsonb, source text, now_values jsonb, names text[], OUT cause text, OUT message text
+    marks jsonb, OUT cause text, OUT message text
 )
 LANGUAGE plpgsql IMMUTABLE AS $work$
 BEGIN
@@ -126,18 +146,23 @@ BEGIN
     IF FOUND THEN
         message := format('The transition "%s" has failed for good, and nothing else is pending.', cause);
         cause := 'failed:' || cause;
-    ELSIF $2 = 'start' THEN
-        RAISE EXCEPTION 'No trigger and no final condition holds for these attributes.' USING
-            ERRCODE = 'EB001', DETAIL = ebb.rules_text($3, $4);
     ELSE
         cause := 'no_condition';
         message := 'No trigger and no final condition holds for the attributes, and nothing is pending.';
     END IF;
 END $work$;
 
+-- A time as the history has it.
+CREATE OR REPLACE FUNCTION ebb.rules_time(moment bigint) RETURNS text
+LANGUAGE sql IMMUTABLE AS $work$
+    SELECT rtrim(rtrim(to_char(
+        timestamp '1970-01-01' + $1 * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US'
+    ), '0'), '.') || 'Z'
+$work$;
+
 -- The decision about one write.
 --   write: source (start, transition, handler, outside, repair), token, by, worker, started_at,
---   output (text of what a transition has yielded), fired_text, fired
+--   output (text of what a transition has yielded), fired_text, fired, now (in microseconds)
 --   truth, faults: of the invariants, finals, exceptions and triggers, in this order
 CREATE OR REPLACE FUNCTION ebb.rules_decide(
     program jsonb, state_text text, write jsonb, merged ebb.rules_merged, truth boolean[], faults text[]
@@ -167,6 +192,9 @@ DECLARE
     others text[] := '{}';      -- the other tokens
     ids bigint[] := '{}';
     pending integer[] := '{}';  -- their branches
+    waiting integer[] := '{}';  -- of these, the triggers whose time runs
+    armed integer[] := '{}';
+    disarmed integer[] := '{}';
     events ebb.rules_row[] := '{}';
     puts ebb.rules_put[] := '{}';
     write_seq bigint;
@@ -183,6 +211,8 @@ DECLARE
     ref bigint;
     own_text text;
     tokens text := '';
+    due bigint;
+    write_event bigint;
     own_branch integer := 0;
 BEGIN
     d.status := 'running';
@@ -195,6 +225,9 @@ BEGIN
             others := others || one::text;
             ids := ids || (one ->> 'id')::bigint;
             pending := pending || (one ->> 'branch')::integer;
+            IF one ->> 'status' = 'waiting_timer' THEN
+                waiting := waiting || (one ->> 'branch')::integer;
+            END IF;
         END IF;
     END LOOP;
     -- The event that will represent the write: behind the one of the output, if there is one.
@@ -212,7 +245,8 @@ BEGIN
     final_name := ebb.rules_first($1 -> 'finals', 'final condition', $5, $6, number) ->> 'name';
     number := number + jsonb_array_length($1 -> 'finals');
     IF final_name IS NOT NULL THEN
-        is_end := cardinality(pending) = 0;
+        is_end := cardinality(pending) = cardinality(waiting);
+        disarmed := waiting;
         finishing := NOT is_end;
         IF finishing AND $1 ->> 'final_while_pending' = 'refuse' THEN
             RAISE EXCEPTION 'The final condition "%" would hold while other transitions are pending.', final_name
@@ -225,9 +259,13 @@ BEGIN
             cause := rule ->> 'name';
             message := format('The exception "%s" holds: %s.', cause, rule ->> 'when');
         ELSE
-            outcome := ebb.rules_fired($1, $5, $6, number, pending, own_branch, $4.changes, asks_all, marks);
+            outcome := ebb.rules_fired(
+                $1, $5, $6, number, pending, waiting, own_branch, $4.changes, asks_all, marks
+            );
             marks := outcome.marks;
             fired := outcome.fired;
+            armed := outcome.armed;
+            disarmed := outcome.disarmed;
             idle := CASE
                 WHEN source = 'transition' AND $4.changes = '{}' AND own_branch = ANY (fired) THEN idle + 1 ELSE 0
             END;
@@ -235,8 +273,12 @@ BEGIN
                 RAISE EXCEPTION 'A transition has run 100 times in a row without changing an attribute.'
                     USING ERRCODE = 'EB009';
             END IF;
-            IF cardinality(fired) = 0 AND cardinality(pending) = 0 THEN
-                outcome := ebb.rules_cause(marks, source, $4.now_values, names);
+            IF cardinality(fired) + cardinality(armed) = 0 AND cardinality(pending) = cardinality(disarmed) THEN
+                IF is_start THEN
+                    RAISE EXCEPTION 'No trigger and no final condition holds for these attributes.' USING
+                        ERRCODE = 'EB001', DETAIL = values_text, HINT = ebb.rules_needs($1);
+                END IF;
+                outcome := ebb.rules_cause(marks);
                 cause := outcome.cause;
                 message := outcome.message;
             END IF;
@@ -250,6 +292,8 @@ BEGIN
                 USING ERRCODE = 'EB009';
         END IF;
         fired := '{}';
+        armed := '{}';
+        disarmed := waiting;
         IF marks <> '{}' THEN
             marks := ebb.rules_unfired(marks, coalesce(rules -> 'marks', '{}'));
         END IF;
@@ -271,9 +315,24 @@ BEGIN
         events := events || ROW(
             seq, 'attributes_written', own ->> 'node', (own ->> 'id')::bigint, (own ->> 'visit')::bigint,
             (own ->> 'attempt')::integer, nullif(ref, 0), $3 ->> 'by', NULL,
-            ebb.rules_written($1, names, $3, $4, fired, final_name)
+            ebb.rules_written($1, names, $3, $4, fired, armed, disarmed, final_name)
         )::ebb.rules_row;
         ref := seq;
+    END IF;
+    IF cardinality(disarmed) > 0 THEN
+        disarmed := ARRAY(SELECT x FROM unnest(disarmed) AS x ORDER BY x);
+        FOREACH number IN ARRAY disarmed LOOP
+            one := others[array_position(pending, number)];
+            seq := seq + 1;
+            events := events || ROW(
+                seq, 'step_skipped', one ->> 'node', (one ->> 'id')::bigint, (one ->> 'visit')::bigint,
+                NULL, NULL, NULL, NULL, NULL
+            )::ebb.rules_row;
+            d.drops := d.drops || (one ->> 'id')::bigint;
+        END LOOP;
+        others := ARRAY(SELECT o FROM unnest(others, pending) AS x (o, b) WHERE b <> ALL (disarmed));
+        ids := ARRAY(SELECT t FROM unnest(ids, pending) AS x (t, b) WHERE b <> ALL (disarmed));
+        pending := ARRAY(SELECT b FROM unnest(pending) AS b WHERE b <> ALL (disarmed));
     END IF;
     IF own_id <> 0 THEN
         d.ends := own_id;
@@ -299,7 +358,7 @@ BEGIN
                 ',{"id":%s,"node":"_EXCPT","branch":%s,"visit":%s,"attempt":1,"input":%s,"fired":%s}',
                 last_token, handler_branch, last_visit, seq, seq
             );
-            puts := puts || ROW(last_token, '_EXCPT', '_EXCPT', $1 ->> 'queue')::ebb.rules_put;
+            puts := puts || ROW(last_token, '_EXCPT', '_EXCPT', $1 ->> 'queue', NULL)::ebb.rules_put;
         END IF;
     ELSIF is_end THEN
         raised := 0;
@@ -311,21 +370,28 @@ BEGIN
         others := '{}';
     ELSE
         raised := 0;
+        IF cardinality(armed) > 0 THEN
+            fired := ARRAY(SELECT x FROM unnest(fired || armed) AS x ORDER BY x);
+        END IF;
         IF cardinality(fired) > 0 THEN
             seq := seq + 1;
             events := events || ROW(
                 seq, 'state_written', NULL, NULL, NULL, NULL, nullif(ref, 0), NULL, NULL, values_text
             )::ebb.rules_row;
         END IF;
+        write_event := seq;
         FOR i IN 1 .. cardinality(fired) LOOP
             rule := $1 -> 'triggers' -> (fired[i] - 1);
+            due := CASE WHEN fired[i] = ANY (armed) THEN ($3 ->> 'now')::bigint + (rule ->> 'after')::bigint END;
             last_visit := last_visit + 1;
             IF i > 1 OR own_id = 0 THEN
                 last_token := last_token + 1;
             END IF;
             own_text := '{"id":' || CASE WHEN i = 1 AND own_id <> 0 THEN own_id ELSE last_token END
                 || ',"node":' || (rule -> 'name')::text || ',"branch":' || fired[i] || ',"visit":' || last_visit
-                || ',"attempt":1,"input":' || seq || ',"fired":' || seq || '}';
+                || CASE
+                    WHEN due IS NULL THEN ',"attempt":1' ELSE ',"status":"waiting_timer","due":' || due
+                END || ',"input":' || write_event || ',"fired":' || write_event || '}';
             IF i = 1 AND own_id <> 0 THEN
                 -- The first takes the place of the token that has ended; tokens are sorted.
                 d.ends := NULL;
@@ -336,8 +402,16 @@ BEGIN
             END IF;
             puts := puts || ROW(
                 CASE WHEN i = 1 AND own_id <> 0 THEN own_id ELSE last_token END, rule ->> 'name',
-                rule ->> 'handler', rule ->> 'queue'
+                CASE WHEN due IS NULL THEN rule ->> 'handler' ELSE '' END,
+                CASE WHEN due IS NULL THEN rule ->> 'queue' ELSE '' END, due
             )::ebb.rules_put;
+            IF due IS NOT NULL THEN
+                seq := seq + 1;
+                events := events || ROW(
+                    seq, 'timer_started', rule ->> 'name', puts[cardinality(puts)].token, last_visit, NULL, write_event,
+                    NULL, NULL, format('{"due":"%s"}', ebb.rules_time(due))
+                )::ebb.rules_row;
+            END IF;
         END LOOP;
     END IF;
     IF last_visit > ($1 ->> 'step_budget')::bigint THEN

@@ -27,7 +27,7 @@ BEGIN
         ELSE to_jsonb($3)
     END);
 EXCEPTION WHEN data_exception THEN
-    RAISE EXCEPTION 'The default "%" is no % (attribute "%").', left($3, 60), $2, $1
+    RAISE EXCEPTION 'The default "%" of the attribute "%" is not a valid %.', left($3, 60), $1, $2
         USING ERRCODE = 'EB007';
 END $work$;
 
@@ -55,21 +55,6 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
     ) || ')' END
     FROM jsonb_array_elements($1) AS a
 $work$;
-
--- Types are checked as PostgreSQL does.
-CREATE OR REPLACE FUNCTION ebb.rules_check(source text, attributes jsonb, what text) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
-DECLARE
-    printed text := ebb.rules_print($1, ebb.rules_names($2));
-    answer boolean;
-BEGIN
-    BEGIN
-        EXECUTE format('SELECT true %s WHERE %s LIMIT 0', ebb.rules_source($2), printed)
-            INTO answer USING '{}'::jsonb;
-    EXCEPTION WHEN syntax_error_or_access_rule_violation OR data_exception OR feature_not_supported THEN
-        RAISE EXCEPTION 'The condition of % is not valid: %', $3, SQLERRM USING ERRCODE = 'EB007';
-    END;
-END $work$;
 
 -- An interval as the definition writes it.
 CREATE OR REPLACE FUNCTION ebb.rules_duration(length interval) RETURNS text
@@ -125,6 +110,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
                 'reads', to_jsonb(ebb.rules_reads(t ->> 'cpred')),
                 'timeout', (extract(epoch FROM (t ->> 'timeout')::interval) * 1000000)::bigint,
                 'backoff', ebb.rules_duration((t ->> 'backoff')::interval),
+                'after', (extract(epoch FROM (t ->> 'after')::interval) * 1000000)::bigint,
                 'max_attempts', t -> 'max_attempts', 'compensate', t -> 'compensate'
             ) ORDER BY n), '[]') FROM trigs
             WHERE NOT ((t ->> 'cfinal')::boolean OR (t ->> 'cexcpt')::boolean OR (t ->> 'cinv')::boolean)
@@ -151,7 +137,7 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
                     'trigger', t -> 'name', 'when', t -> 'when', 'mode', t -> 'mode',
                     'enabled', t -> 'enabled', 'timeout', (t ->> 'timeout') || 'us',
                     'backoff', jsonb_build_object('strategy', 'fixed', 'initial', t -> 'backoff'),
-                    'max_attempts', t -> 'max_attempts',
+                    'max_attempts', t -> 'max_attempts', 'after', (t ->> 'after') || 'us',
                     'queue', nullif(t ->> 'queue', 'default'), 'compensate', t -> 'compensate',
                     'writes', t -> 'writes'
                 )) ORDER BY n)
@@ -262,6 +248,7 @@ DECLARE
     program jsonb;
     definition jsonb;
     one jsonb;
+    checked text[];  -- conditions of the version before, over the same attributes
 BEGIN
     SELECT o.* INTO f FROM ebb.flows AS o WHERE o.flow = $1 AND o.is_dirty FOR UPDATE;
     IF NOT FOUND THEN
@@ -278,9 +265,16 @@ BEGIN
         RAISE EXCEPTION 'A flow has at most 256 attributes, 256 triggers, 16 final conditions, 16 exceptions and 64 invariants.'
             USING ERRCODE = 'EB007';
     END IF;
+    checked := coalesce((
+        SELECT ebb.rules_conditions(v.program) FROM ebb.flow_versions AS v
+        WHERE v.flow = $1 AND v.version = f.version
+            AND ebb.rules_source(v.program -> 'attributes') = ebb.rules_source(program -> 'attributes')
+            AND ebb.rules_names(v.program -> 'attributes') = ebb.rules_names(program -> 'attributes')
+    ), '{}');
     FOR one IN
         SELECT c FROM unnest(ARRAY['invariants', 'finals', 'exceptions', 'triggers']) AS g (name)
         CROSS JOIN LATERAL jsonb_array_elements(program -> g.name) AS x (c)
+        WHERE c ->> 'when' IS NULL OR c ->> 'when' <> ALL (checked)
     LOOP
         PERFORM ebb.rules_check(one ->> 'when', program -> 'attributes', format('"%s"', one ->> 'name'));
     END LOOP;

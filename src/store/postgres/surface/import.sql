@@ -62,7 +62,7 @@ BEGIN
                 ), '{}'::text[])::ebb.rules_merged, ARRAY(
                     SELECT x.n::integer FROM jsonb_array_elements($1 -> 'triggers') WITH ORDINALITY AS x (t, n)
                     WHERE row -> 'trf' ? (x.t ->> 'name') ORDER BY x.n
-                ), CASE WHEN row ->> 'status' = 'F' THEN $1 #>> '{finals,0,name}' END
+                ), '{}', '{}', CASE WHEN row ->> 'status' = 'F' THEN $1 #>> '{finals,0,name}' END
             ) END
         )::ebb.rules_row;
         SELECT marks || coalesce(jsonb_object_agg(k, seq), '{}') INTO marks FROM jsonb_object_keys(written) AS k;
@@ -108,7 +108,7 @@ BEGIN
             ',{"id":%s,"node":%s,"branch":%s,"visit":%s,"attempt":1,"input":%s,"fired":%s}', own -> 'id',
             to_json(name), place, own -> 'id', own -> 'fired', own -> 'fired'
         );
-        puts := puts || ROW((own ->> 'id')::bigint, name, name, coalesce(row ->> 'queue', 'default'))::ebb.rules_put;
+        puts := puts || ROW((own ->> 'id')::bigint, name, name, coalesce(row ->> 'queue', 'default'), NULL)::ebb.rules_put;
     END LOOP;
     state := concat(
         '{"status":"', status, '","seq":', seq, ',"last_token":' || nullif(token, 0), ',"visit":' || nullif(token, 0),

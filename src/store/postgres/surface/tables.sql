@@ -120,6 +120,7 @@ BEGIN
             NEW.trname := shown;
         END IF;
         NEW.timeout := NULL;
+        NEW.after := NULL;
         PERFORM ebb.rules_check_name('condition', NEW.cname);
     ELSE
         PERFORM ebb.rules_check_name('transition', NEW.trname);
@@ -127,6 +128,9 @@ BEGIN
         IF NEW.timeout IS NULL OR NEW.timeout < interval '1 ms' OR NEW.timeout > interval '100 years' THEN
             RAISE EXCEPTION 'The timeout of a transition is from 1 ms to 100 years, not %.',
                 coalesce(NEW.timeout::text, 'NULL') USING ERRCODE = 'EB007';
+        END IF;
+        IF NEW.after < interval '1 ms' OR NEW.after > interval '100 years' THEN
+            RAISE EXCEPTION 'after is from 1 ms to 100 years, or NULL, not %.', NEW.after USING ERRCODE = 'EB007';
         END IF;
         IF NEW.backoff IS NULL OR NEW.backoff < interval '0' OR NEW.backoff > interval '1 day' THEN
             RAISE EXCEPTION 'The backoff of a transition is from 0 to 1 day, not %.',
@@ -193,7 +197,7 @@ BEGIN
             timeout interval DEFAULT '1 min', mode text NOT NULL DEFAULT 'level', writes text[],
             compensate text, max_attempts integer NOT NULL DEFAULT 1000,
             backoff interval NOT NULL DEFAULT '1 s', queue text,
-            cexcpt boolean NOT NULL DEFAULT false, cinv boolean NOT NULL DEFAULT false
+            cexcpt boolean NOT NULL DEFAULT false, cinv boolean NOT NULL DEFAULT false, after interval
         );
         CREATE UNIQUE INDEX wed_trig_lower_trname_idx ON %1$I.wed_trig (lower(trname)) WHERE NOT cfinal;
         CREATE TABLE %1$I.wed_flow (

@@ -16,9 +16,17 @@ BEGIN
     RETURN '{' || substr(result, 2) || '}';
 END $work$;
 
+-- The names of triggers, by number, as a JSON list.
+CREATE OR REPLACE FUNCTION ebb.rules_trigger_names(program jsonb, triggers integer[]) RETURNS text
+LANGUAGE sql IMMUTABLE AS $work$
+    SELECT '[' || string_agg(($1 #> ARRAY['triggers', (t - 1)::text, 'name'])::text, ',' ORDER BY t) || ']'
+    FROM unnest($2) AS t
+$work$;
+
 -- What the event of a write says of it.
 CREATE OR REPLACE FUNCTION ebb.rules_written(
-    program jsonb, names text[], write jsonb, merged ebb.rules_merged, fired integer[], final_name text
+    program jsonb, names text[], write jsonb, merged ebb.rules_merged, fired integer[], armed integer[],
+    disarmed integer[], final_name text
 ) RETURNS text
 LANGUAGE plpgsql IMMUTABLE AS $work$
 DECLARE
@@ -39,8 +47,15 @@ BEGIN
     FOREACH i IN ARRAY $5 LOOP
         fires := fires || ',' || ($1 #> ARRAY['triggers', (i - 1)::text, 'name'])::text;
     END LOOP;
+    fires := substr(fires, 2) || ']';
+    IF cardinality($6) > 0 THEN
+        fires := fires || ',"armed":' || ebb.rules_trigger_names($1, $6);
+    END IF;
+    IF cardinality($7) > 0 THEN
+        fires := fires || ',"disarmed":' || ebb.rules_trigger_names($1, $7);
+    END IF;
     RETURN '{"values":{' || substr(news, 2) || '},"was":{' || substr(was, 2) || '},"fired":['
-        || substr(fires, 2) || ']' || coalesce(',"final":' || to_json($6)::text, '')
+        || fires || coalesce(',"final":' || to_json($8)::text, '')
         || CASE WHEN cardinality($4.overwrote) > 0
             THEN ',"overwrote":' || array_to_json($4.overwrote)::text ELSE '' END
         || coalesce(',"by":' || to_json($3 ->> 'by')::text, '')

@@ -12,27 +12,33 @@ END $work$;
 CREATE OR REPLACE FUNCTION ebb.rules_token_at(rest text, first integer) RETURNS ebb.rules_token
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
+    -- Patterns cost as much as the text behind the token is long, so only literals look at all of it.
+    head text := left($1, 80);
     found text;
     tag text;
     size integer;
     decoded text;
 BEGIN
-    IF $1 ~ '^(--|/\*)' THEN
+    IF head ~ '^(--|/\*)' THEN
         PERFORM ebb.rules_refuse($2, 'A condition cannot contain comments.');
     END IF;
-    found := substring($1 FROM '^[eE]''(?:[^''\\]|\\.|'''')*''');
+    IF head ~ '^[eE]''' THEN
+        found := substring($1 FROM '^[eE]''(?:[^''\\]|\\.|'''')*''');
+    END IF;
     IF found IS NOT NULL THEN
         -- One literal, as the pattern has it: nothing else can be run here.
         EXECUTE 'SELECT ' || found INTO decoded;
         RETURN ('text', decoded, $2, length(found))::ebb.rules_token;
     END IF;
-    found := substring($1 FROM '^''(?:[^'']|'''')*''');
+    IF head ~ '^''' THEN
+        found := substring($1 FROM '^''(?:[^'']|'''')*''');
+    END IF;
     IF found IS NOT NULL THEN
         RETURN (
             'text', replace(substr(found, 2, length(found) - 2), '''''', ''''), $2, length(found)
         )::ebb.rules_token;
     END IF;
-    IF $1 ~ '^\$' THEN
+    IF head ~ '^\$' THEN
         tag := substring($1 FROM '^\$(?:[A-Za-z_][A-Za-z0-9_]*)?\$');
         size := strpos(substr($1, length(tag) + 1), tag);
         IF coalesce(size, 0) = 0 THEN
@@ -40,11 +46,16 @@ BEGIN
         END IF;
         RETURN ('text', substr($1, length(tag) + 1, size - 1), $2, 2 * length(tag) + size - 1)::ebb.rules_token;
     END IF;
-    found := substring($1 FROM '^"[^"]+"');
+    IF head ~ '^"' THEN
+        found := substring($1 FROM '^"[^"]+"');
+    END IF;
     IF found IS NOT NULL THEN
         RETURN ('quoted', substr(found, 2, length(found) - 2), $2, length(found))::ebb.rules_token;
     END IF;
-    found := substring($1 FROM '^[A-Za-z_][A-Za-z0-9_]*');
+    found := substring(head FROM '^[A-Za-z_][A-Za-z0-9_]*');
+    IF length(found) = 80 THEN
+        found := substring($1 FROM '^[A-Za-z_][A-Za-z0-9_]*');
+    END IF;
     IF found IS NOT NULL THEN
         IF substr($1, length(found) + 1, 1) IN ('''', '$', '&') AND NOT (
             substr($1, length(found) + 1, 1) = '&' AND lower(found) <> 'u'
@@ -53,21 +64,28 @@ BEGIN
         END IF;
         RETURN ('name', lower(found COLLATE "C"), $2, length(found))::ebb.rules_token;
     END IF;
-    found := substring($1 FROM '^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?');
+    IF head ~ '^\.?[0-9]' THEN
+        found := substring($1 FROM '^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?');
+    END IF;
     IF found IS NOT NULL THEN
         IF substr($1, length(found) + 1, 1) ~ '[A-Za-z0-9_.]' THEN
             PERFORM ebb.rules_refuse($2, 'A number cannot be followed by a letter.');
         END IF;
         RETURN ('number', found, $2, length(found))::ebb.rules_token;
     END IF;
-    found := coalesce(substring($1 FROM '^::'), substring($1 FROM '^[-+*/<>=~!@#%^&|`?]+'), left($1, 1));
+    found := coalesce(substring(head FROM '^::'), substring(head FROM '^[-+*/<>=~!@#%^&|`?]+'), left(head, 1));
     WHILE length(found) > 1 AND found !~ '[~!@#%^&|`?]' AND right(found, 1) IN ('+', '-') LOOP
         found := left(found, -1);
     END LOOP;
     IF found <> ALL (ARRAY[
         '+', '-', '*', '/', '%', '=', '<', '>', '<=', '>=', '<>', '!=', '(', ')', ',', '::', '||'
     ]) THEN
-        PERFORM ebb.rules_refuse($2, format('"%s" is not an operator of conditions.', found));
+        PERFORM ebb.rules_refuse($2, format(
+            '"%s" is not an operator of conditions; allowed are = <> != < <= > >= + - * / %% || ::.', found
+        ) || coalesce(' Did you mean ' || CASE found
+            WHEN '==' THEN '=' WHEN '!==' THEN '<>' WHEN '=<' THEN '<=' WHEN '=>' THEN '>=' WHEN '&&' THEN 'AND'
+            WHEN '!' THEN 'NOT'
+        END || '?', ''));
     END IF;
     RETURN ('symbol', found, $2, length(found))::ebb.rules_token;
 END $work$;
@@ -83,7 +101,7 @@ BEGIN
         PERFORM ebb.rules_refuse(1, 'A condition has 1 to 16,384 bytes.');
     END IF;
     LOOP
-        place := place + length(substring(substr($1, place) FROM '^[ \t\n\v\f\r]*'));
+        place := place + length(substr($1, place)) - length(ltrim(substr($1, place), E' \t\n\v\f\r'));
         EXIT WHEN place > length($1);
         token := ebb.rules_token_at(substr($1, place), place);
         tokens := tokens || token;
@@ -141,11 +159,12 @@ BEGIN
     RETURN 'attribute';
 END $work$;
 
--- The condition as PostgreSQL, over columns with the names of the attributes.
-CREATE OR REPLACE FUNCTION ebb.rules_print(source text, attributes text[]) RETURNS text
+-- The condition as PostgreSQL, over columns with the names of the attributes; with a parameter for each
+-- literal if has_parameters.
+CREATE OR REPLACE FUNCTION ebb.rules_printed(tokens ebb.rules_token[], attributes text[], has_parameters boolean)
+RETURNS text
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
-    tokens ebb.rules_token[] := ebb.rules_tokens($1);
     token ebb.rules_token;
     role text;
     printed text := '';
@@ -154,6 +173,7 @@ DECLARE
     depth integer := 1;
     depths integer[] := '{}';  -- outside of the parentheses that are open
     last_role text := '';
+    parameters integer := 0;
 BEGIN
     FOR i IN 1 .. cardinality(tokens) LOOP
         token := tokens[i];
@@ -163,16 +183,28 @@ BEGIN
         ELSIF role IN ('attribute', 'quoted') THEN
             IF token.word <> ALL ($2) THEN
                 PERFORM ebb.rules_refuse(
-                    token.first, format('There is no attribute "%s".', left(token.word, 64))
+                    token.first, format(
+                        'There is no attribute "%s"; there %s.', left(token.word, 64), CASE
+                            WHEN cardinality($2) = 0 THEN 'is none yet' ELSE 'are ' || array_to_string($2[1:20], ', ')
+                        END
+                    ) || CASE role WHEN 'quoted' THEN ' A text stands in single quotes.' ELSE '' END
                 );
             END IF;
             printed := printed || ' ' || '"' || token.word || '"';
+        ELSIF role = 'text' AND $3 THEN
+            parameters := parameters + 1;
+            printed := printed || ' ($' || parameters || CASE
+                WHEN last_role <> 'type' THEN ''
+                WHEN tokens[i - 1].word = 'timestamp' THEN '::timestamptz' ELSE '::' || tokens[i - 1].word
+            END || ')';
         ELSIF role = 'text' THEN
             -- A type stands before it, or it takes the type that it is compared with.
             printed := printed || ' ' || quote_literal(token.word);
             IF last_role = 'type' AND tokens[i - 1].word = 'text' THEN
                 printed := printed || ' COLLATE "C"';
             END IF;
+        ELSIF role = 'type' AND $3 AND tokens[i + 1].kind = 'text' THEN
+            NULL;  -- the parameter is cast
         ELSIF role = 'type' THEN
             printed := printed || ' ' || CASE token.word
                 WHEN 'timestamp' THEN CASE
@@ -226,10 +258,19 @@ BEGIN
         last_role := role;
     END LOOP;
     IF cardinality(open_kinds) > 0 THEN
-        PERFORM ebb.rules_refuse(length($1), 'A parenthesis is not closed.');
+        token := tokens[cardinality(tokens)];
+        PERFORM ebb.rules_refuse(token.first + token.size, 'A parenthesis is not closed.');
+    END IF;
+    IF NOT $3 THEN
+        PERFORM ebb.rules_grammar(tokens);
     END IF;
     RETURN btrim(printed);
 END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.rules_print(source text, attributes text[]) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT ebb.rules_printed(ebb.rules_tokens($1), $2, false)
+$work$;
 
 -- The attributes that a condition reads.
 CREATE OR REPLACE FUNCTION ebb.rules_reads(source text) RETURNS text[]

@@ -13,6 +13,7 @@ BEGIN
                f.instance_id, (k ->> 'id')::bigint AS token, (k ->> 'visit')::bigint AS visit,
                coalesce((k ->> 'attempt')::integer, 0) AS attempt,
                CASE
+                   WHEN k ->> 'status' = 'waiting_timer' THEN 'armed'
                    WHEN t.lease_owner IS NOT NULL OR t.handler = '' THEN 'held'
                    WHEN k ->> 'status' = 'retrying' AND t.lane = 0 THEN 'retrying'
                    WHEN k ->> 'status' IS NOT NULL AND k ->> 'status' <> 'retrying' THEN k ->> 'status'
@@ -57,7 +58,7 @@ BEGIN
                    UNION
                    SELECT k ->> 'node' FROM json_array_elements(
                        CASE WHEN i.finished_at IS NULL THEN i.state::json -> 'tokens' END
-                   ) AS k WHERE k ->> 'fired' = '2'
+                   ) AS k WHERE k ->> 'fired' = '2' AND k ->> 'status' IS DISTINCT FROM 'waiting_timer'
                    ORDER BY 1
                ) ELSE ARRAY(
                    SELECT x FROM json_array_elements_text(h.payload::json -> 'fired') AS x
