@@ -78,7 +78,7 @@ export function pagesFor({ dead, failed, waiting, completed, step = 'charge' }) 
     'instance-timeline': `instances/${failed}`, 'instance-graph': `instances/${failed}?tab=graph`, 'instance-step': `instances/${dead}?tab=graph&step=${step}`,
     'instance-dead': `instances/${dead}`, 'instance-waiting': `instances/${waiting}`, 'instance-steps': `instances/${dead}?tab=steps&step=${step}`,
     'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, compare: `instances/${failed}/compare/${completed}`,
-    failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
+    failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-activity': 'workflows/order?tab=activity', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
     build: 'build', 'build-order': 'build/order?node=charge', rehearsal: 'build/order?rehearse=1', workers: 'workers', queues: 'queues', bulk: 'bulk', docs: 'docs', 'docs-start': 'docs?op=startInstance', settings: 'settings', nothing: 'nowhere',
     'settings-grants': 'settings?tab=grants', 'settings-projects': 'settings?tab=projects', 'settings-tokens': 'settings?tab=tokens', 'settings-sessions': 'settings?tab=sessions', 'settings-audit': 'settings?tab=audit', 'settings-definitions': 'settings?tab=definitions', 'settings-config': 'settings?tab=config',
     'bulk-running': 'bulk/019e2b6c-5a10-7c3e-9f00-000000000014', 'bulk-canary': 'bulk/019e2b6c-5a10-7c3e-9f00-000000000013', 'bulk-ended': 'bulk/019e2b6c-5a10-7c3e-9f00-000000000012',
