@@ -64,9 +64,9 @@ TEST_F(CliOverview, stats_shows_the_activity) {
     EXPECT_THAT(
         text, HasSubstr("WORKFLOW STARTED COMPLETED FAILED DEAD UNDONE STEPS P50 P95 STARTS")
     );
-    EXPECT_THAT(text, HasSubstr("hello 2 1 - - - 1 "));
-    EXPECT_THAT(text, HasSubstr("saga 1 - 1 - 1 "));
-    EXPECT_THAT(text, HasSubstr("all 3 1 1 - 1 "));
+    EXPECT_THAT(text, HasSubstr("hello 2 1 - - - 2 "));
+    EXPECT_THAT(text, HasSubstr("saga 1 - 1 - 1 3 - -"));
+    EXPECT_THAT(text, HasSubstr("all 3 1 1 - 1 5 "));
     EXPECT_THAT(outcome.out, HasSubstr("█"));
     const Json json = Json::parse(world.run_db({"stats", "--activity", "--json"}).out);
     EXPECT_EQ(json["complete"], true);
