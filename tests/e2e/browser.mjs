@@ -77,7 +77,7 @@ export function pagesFor({ dead, failed, waiting, completed, step = 'charge' }) 
     overview: '', instances: 'instances', 'instances-filtered': 'instances?q=status:dead_letter%20workflow:order',
     'instance-timeline': `instances/${failed}`, 'instance-graph': `instances/${failed}?tab=graph`, 'instance-step': `instances/${dead}?tab=graph&step=${step}`,
     'instance-dead': `instances/${dead}`, 'instance-waiting': `instances/${waiting}`, 'instance-steps': `instances/${dead}?tab=steps&step=${step}`,
-    'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, compare: `instances/${failed}/compare/${completed}`,
+    'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, 'instance-raw': `instances/${dead}?tab=raw`, compare: `instances/${failed}/compare/${completed}`,
     failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-activity': 'workflows/order?tab=activity', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
     build: 'build', 'build-order': 'build/order?node=charge', rehearsal: 'build/order?rehearse=1', workers: 'workers', queues: 'queues', bulk: 'bulk', docs: 'docs', 'docs-start': 'docs?op=startInstance', settings: 'settings', nothing: 'nowhere',
     'settings-grants': 'settings?tab=grants', 'settings-projects': 'settings?tab=projects', 'settings-tokens': 'settings?tab=tokens', 'settings-sessions': 'settings?tab=sessions', 'settings-audit': 'settings?tab=audit', 'settings-definitions': 'settings?tab=definitions', 'settings-config': 'settings?tab=config',

@@ -307,6 +307,11 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     ['GET', /^\/instances\/([^/]+)\/history$/, ([id], query) => history_of(find(id), query)],
     ['GET', /^\/instances\/([^/]+)\/graph$/, ([id]) => marks(find(id))],
     ['GET', /^\/instances\/([^/]+)\/why$/, ([id]) => why(find(id))],
+    ['POST', /^\/instances\/([^/]+)\/export$/, ([id]) => {
+      const row = find(id);
+      if (row.status !== 'moved') touch(row, 'moved', 'moved');
+      return { workflow: { name: row.workflow, version: row.version }, id: row.id };
+    }],
     ['POST', /^\/instances\/([^/]+)\/(cancel|abort|pause|resume|requeue|decide|signal)$/, ([id, verb], _, body, request) => steer(find(id), verb, body ?? {}, request)],
     ['GET', /^\/decisions$/, (_, query) => {
       const items = decisions().filter((one) => (!query.get('role') || one.roles.includes(query.get('role'))) && (!query.get('workflow') || one.workflow === query.get('workflow')));
