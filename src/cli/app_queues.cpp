@@ -1,5 +1,8 @@
 // The commands about workers and queues.
 
+#include <memory>
+
+#include "cli/activity_source.h"
 #include "cli/app.h"
 
 namespace ebb::cli {
@@ -10,8 +13,29 @@ void CommandLine::add_workers() {
 }
 
 void CommandLine::add_overview() {
-    CLI::App* stats = add_command("stats", "Count instances, workers and tasks", print_stats);
+    // Only this command has them, so they live with it.
+    const auto options = std::make_shared<ActivityOptions>();
+    CLI::App* stats =
+        add_command("stats", "Count instances, workers and tasks", [options](Session& s) {
+            return options->is_wanted ? print_activity(s, *options) : print_stats(s);
+        });
     stats->group("Inspect");
+    auto* activity = stats->add_flag(
+        "--activity", options->is_wanted, "Show what started and ended, and how long it took"
+    );
+    constexpr DurationRange kWindow{
+        .least = view::kActivityLevels.front().step, .most = view::ActivityQuery::kWindowMax
+    };
+    add_duration(
+        stats, "--window", options->query.window, "How far back the activity goes (24h)", kWindow
+    );
+    add_duration(
+        stats, "--step", options->step, "The width of a bar: 1m, 5m, 30m, 3h or 12h", kWindow
+    );
+    stats->add_option("-w,--workflow", options->query.workflow, "Only of this workflow")
+        ->type_name("NAME")
+        ->needs(activity);
+    for (const char* name : {"--window", "--step"}) stats->get_option(name)->needs(activity);
     add_output(stats, {"json", "jsonl", "yaml"});
 
     CLI::App* top =

@@ -7,10 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/activity_source.h"
 #include "cli/client.h"
 #include "engine/bulk.h"
 #include "engine/webhook.h"
 #include "support/uuid.h"
+#include "view/activity.h"
 #include "view/bulks.h"
 #include "view/deliveries.h"
 
@@ -18,7 +20,7 @@ namespace ebb::cli {
 
 namespace {
 
-class LocalClient : public Client {
+class LocalClient : public Client, public ActivitySource {
  public:
     using Box = std::function<std::shared_ptr<const SecretBox>()>;
 
@@ -85,6 +87,23 @@ class LocalClient : public Client {
         std::vector<InstanceCount> counts = engine_.stats();
         std::erase_if(counts, [](const auto& count) { return is_system_workflow(count.workflow); });
         return counts;
+    }
+
+    view::Json activity(const view::ActivityQuery& query) override {
+        // A wrong question is refused before anything is read.
+        view::activity_span(query, store_.now());
+        if (!query.workflow.empty() && !has_workflow(query.workflow)) {
+            throw Error(
+                ErrorCode::WorkflowNotFound, "There is no workflow \"" + query.workflow + "\"."
+            );
+        }
+        constexpr int kLooksMax = 100;
+        constexpr Duration kLookMax = std::chrono::milliseconds(250);
+        view::Activity activity(store_, clock_);
+        for (int looks = 0; looks < kLooksMax && !activity.is_complete(); ++looks) {
+            activity.look(kLookMax);
+        }
+        return view::activity_json(activity.report(query, [](const std::string&) { return true; }));
     }
 
     Workflows workflows() override { return {store_.list_workflows(), store_.count_versions()}; }

@@ -9,6 +9,7 @@
 
 #include <ebb/definition.h>
 
+#include "cli/activity_source.h"
 #include "cli/api_object.h"
 #include "cli/remote_paths.h"
 #include "cli/remote_reading.h"
@@ -45,9 +46,17 @@ std::string with_payload(const Body& body, std::string_view name, const Payload&
     return fmt::format("{}\"{}\":{}}}", text, name, std::string_view(payload));
 }
 
-class RemoteClient final : public RemoteReading {
+class RemoteClient final : public RemoteReading, public ActivitySource {
  public:
     using RemoteReading::RemoteReading;
+
+    view::Json activity(const view::ActivityQuery& wanted) override {
+        UrlQuery query;
+        query.add("window", format_duration(wanted.window));
+        if (wanted.step) query.add("step", format_duration(*wanted.step));
+        if (!wanted.workflow.empty()) query.add("workflow", wanted.workflow);
+        return view::Json::parse(calls().get("/stats/activity" + query.text()).body);
+    }
 
     void register_workflow(const Definition& definition) override {
         calls().send({.path = "/workflows", .body = definition_to_json(definition).dump()});

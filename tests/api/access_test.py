@@ -107,8 +107,8 @@ BODIES = {
 SKIPPED = {"streamInstance", "streamTopics", "login", "logout"}
 # They have neither an instance nor a workflow in their path or body, and show what is in the grants.
 FILTERED = {"listWorkflows", "validateWorkflow", "rehearseWorkflow", "listRetention", "listInstances",
-            "countInstances", "getStats", "listQueues", "search", "listDecisions", "listFailureGroups",
-            "listFailures", "listAudit", "startBulk", "listBulks", "getBulk", "pauseBulk", "resumeBulk",
+            "countInstances", "getStats", "getActivity", "listQueues", "search", "listDecisions",
+            "listFailureGroups", "listFailures", "listAudit", "startBulk", "listBulks", "getBulk", "pauseBulk", "resumeBulk",
             "cancelBulk", "continueBulk"}
 
 
@@ -239,6 +239,12 @@ class Projects(AccessTest):
         stats = client.get("/stats").json()
         self.assertEqual(stats["workflows"], 1)
         self.assertEqual(sum(stats["instances"].values()), alone["total"])
+        end = time.monotonic() + 30
+        while (activity := client.get("/stats/activity").json())["all"]["total"]["started"] < alone["total"]:
+            self.assertLess(time.monotonic(), end, activity)
+        self.assertEqual([one["workflow"] for one in activity["workflows"]], [OURS])
+        self.assertEqual(activity["all"]["total"]["started"], alone["total"])
+        self.problem(client.get("/stats/activity", workflow=THEIRS), 404, "workflow_not_found")
 
     def test_a_bulk_operation_has_only_what_is_in_the_project(self):
         client = self.client("bulk-some", "operator", project="billing")

@@ -605,6 +605,42 @@ class Operations(ApiTest):
         self.assertGreaterEqual(self.api.get("/stats").json()["workers"]["alive"], 1)
         self.api.get("/unserved")
 
+    def activity(self, **query):
+        return self.api.get("/stats/activity", **query).json()
+
+    def test_counts_what_starts_and_ends(self):
+        answer = self.api.post("/instances", {"workflow": "order", "input": {"amount": 7}})
+        self.assertEqual(answer.status, 201, answer.body)
+        seen = []
+
+        def is_counted():
+            seen[:] = [self.activity(workflow="order", window="1h", step="5m")]
+            return seen[0]["complete"] and seen[0]["all"]["total"]["started"] > 0
+
+        end = time.monotonic() + 30
+        while not is_counted():
+            self.assertLess(time.monotonic(), end, seen)
+        found = seen[0]
+        self.assertEqual([one["workflow"] for one in found["workflows"]], ["order"])
+        self.assertEqual(found["workflows"][0]["total"], found["all"]["total"])
+        self.assertEqual({len(column) for column in found["all"]["buckets"].values()}, {12})
+        self.assertEqual(sum(found["all"]["buckets"]["started"]), found["all"]["total"]["started"])
+        self.assertEqual((found["step"], found["counted_from"]), ("5m", None))
+
+    def test_refuses_an_activity_that_is_not_counted(self):
+        wrong = [
+            ({"window": "31d"}, "at most"), ({"window": "1s"}, "is 1m to"), ({"window": "never"}, "window"),
+            ({"step": "7m"}, "the steps are 1m, 5m, 30m, 3h, 12h"), ({"step": "1m"}, "is kept for 2h"),
+            ({"window": "1m", "step": "5m"}, "does not have 1 to 120 steps"), ({"until": "yesterday"}, "until"),
+            ({"until": "2099-01-01T00:00:00Z"}, "in the future"), ({"until": "2001-01-01T00:00:00Z"}, "ago"),
+            ({"week": "1"}, "week"),
+        ]
+        for query, said in wrong:
+            with self.subTest(query):
+                problem = self.problem(self.api.get("/stats/activity", **query), 400, "invalid_argument")
+                self.assertIn(said, problem["detail"])
+        self.problem(self.api.get("/stats/activity", workflow="none"), 404, "workflow_not_found")
+
     def test_a_server_without_a_definitions_folder_has_no_files_of_it(self):
         answer = self.api.get("/admin/definitions").json()
         self.assertEqual(answer, {"has_folder": False, "items": []})

@@ -11,6 +11,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import time
 import unittest
 
 from world import RULES, WORKFLOW, Folder, Server, database
@@ -123,10 +124,27 @@ class CommandOverTheApi(unittest.TestCase):
             self.same("list", *options, "--ids")
         self.same("stats")
         self.same("stats", "--json")
+        self.same_activity()
         self.same("workflows", "--json")
         self.same("workflows", "-o", "name")
         workers = json.loads(self.fine(self.over("workers", "--json")))
         self.assertEqual(len(workers["workers"]), 1)
+
+    def same_activity(self):
+        def total(activity):
+            return [activity["workflows"], activity["all"]["total"], activity["step"], activity["complete"]]
+
+        options = ["stats", "--activity", "--window", "1h", "--step", "5m"]
+        direct = json.loads(self.fine(self.direct(*options, "--json")))
+        self.assertEqual(direct["workflows"][0]["workflow"], "order")
+        # The server may leave the database alone for two seconds.
+        end = time.monotonic() + 30
+        while total(over := json.loads(self.fine(self.over(*options, "--json")))) != total(direct):
+            self.assertLess(time.monotonic(), end, over)
+        self.assertIn("WORKFLOW  STARTED", self.fine(self.over(*options)))
+        for wrong in (["--step", "7m"], ["--workflow", "none"]):
+            for outcome in (self.direct("stats", "--activity", *wrong), self.over("stats", "--activity", *wrong)):
+                self.assertNotEqual(outcome.returncode, 0, outcome.stdout)
 
     def test_finds_counts_and_steers_by_a_filter(self):
         for customer in ("acme", "acme", "bolt"):

@@ -481,3 +481,29 @@ test('the times above a timeline do not run into each other, at no size', async 
     }
   }
 });
+
+test('an instance is shown as the API has it, and its trouble is copied as the text of an issue', async () => {
+  const dead = instance((row) => row.status === 'dead_letter' && row.workflow === 'order');
+  await page.addInitScript(() => {
+    navigator.clipboard.writeText = async (text) => void (globalThis.copied = text);
+  });
+  await open(`instances/${dead.id}?tab=raw`);
+  const shown = JSON.parse(await page.locator('[role=tabpanel] pre').innerText());
+  assert.deepEqual([shown.id, shown.status, shown.steps.length], [dead.id, 'dead_letter', dead.steps.length]);
+  assert.match(await page.getByRole('link', { name: 'The same from the API' }).getAttribute('href'), new RegExp(`/api/v1/instances/${dead.id}$`));
+  await page.getByRole('button', { name: 'Copy as issue', exact: true }).click();
+  const text = await page.evaluate(() => globalThis.copied);
+  assert.match(text, /^### order \/ /);
+  for (const part of [`/instances/${dead.id}`, '```', dead.detail.error.message, 'dead letter']) assert.ok(text.includes(part), `${part}: ${text}`);
+});
+
+test('an instance that is moved out is downloaded', async () => {
+  const row = instance((one) => one.status === 'running' && one.workflow === 'order');
+  await open(`instances/${row.id}`);
+  await page.getByRole('button', { name: 'Move out…', exact: true }).click();
+  await page.getByText('It stops here and becomes a file').waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Move out and download', exact: true }).click();
+  assert.equal((await download).suggestedFilename(), `order-${row.id}.json`);
+  assert.equal(row.status, 'moved');
+});

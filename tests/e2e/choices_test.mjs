@@ -180,3 +180,41 @@ test('labels stand on an instance and in the list, and find those with the same 
   await page.getByRole('alert').getByText('A label is NAME=VALUE').waitFor();
   assert.deepEqual(faults, []);
 });
+
+test('the charts of the activity are read by keyboard and in a table, and lead to the instances', async () => {
+  await open('workflows/order?tab=activity');
+  const ends = page.getByRole('slider', { name: 'Started and ended' });
+  await ends.focus();
+  const last = await ends.getAttribute('aria-valuetext');
+  assert.match(last, /^\d\d:\d0 – \d\d:\d0: \d+ started, \d+ completed, \d+ failed$/);
+  await page.keyboard.press('Home');
+  const first = await ends.getAttribute('aria-valuetext');
+  assert.notEqual(first, last);
+  // The span that is read out stands beside the heading, and its numbers in the legend.
+  await page.locator('.span', { hasText: first.slice(0, 13) }).waitFor();
+  assert.match(await page.getByRole('slider', { name: 'How long it took' }).getAttribute('aria-valuetext'), /half within .*, 95 % within /);
+  await page.getByText('As a table').click();
+  const started = (await page.locator('figure').first().locator('.keys strong').allInnerTexts()).map(Number);
+  const cells = page.locator('details tbody tr');
+  let sum = 0;
+  for (const text of await cells.locator('td:nth-child(2)').allInnerTexts()) sum += Number(text);
+  await page.getByRole('heading', { name: 'order', exact: true }).click();
+  assert.equal(Number((await page.locator('figure').first().locator('.keys strong').first().innerText())), sum, `${started}`);
+  await button('7 d').click();
+  await page.waitForFunction(() => location.search.includes('window=7d'));
+  await page.getByText(/^\d\d-\d\d \d\d:00$/).first().waitFor();
+  await ends.focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/instances\?q=workflow%3Aorder\+since%3A.*\+before%3A/);
+  assert.deepEqual(faults, []);
+});
+
+test('a server that still counts says so, and is asked again', async () => {
+  mock.control.counting = 2;
+  await open('');
+  await page.getByText('The server is still counting').waitFor();
+  await page.getByText('The server is still counting').waitFor({ state: 'detached' });
+  assert.equal(mock.control.counting, 0);
+});
+

@@ -27,7 +27,7 @@ before(async () => {
 
 // Texts that are the same in English: signs, names of formats, and words that operators of that language use as they are.
 const SAME = {
-  all: ['nav.docs', 'act.done', 'common.version', 'unit.ms', 'unit.s', 'unit.h', 'unit.d', 'unit.B', 'unit.kB', 'unit.MB', 'filter.placeholder', 'instances.id', 'workflows.yaml', 'queues.unlimited', 'queues.rateOf', 'decisions.question'],
+  all: ['nav.docs', 'act.done', 'common.version', 'unit.ms', 'unit.s', 'unit.h', 'unit.d', 'unit.B', 'unit.kB', 'unit.MB', 'filter.placeholder', 'instances.id', 'workflows.yaml', 'queues.unlimited', 'queues.rateOf', 'decisions.question', 'overview.quantiles'],
   de: ['instances.labels', 'time.in', 'sessions.agent', 'nav.workflows', 'nav.queues', 'live.open', 'filter.label', 'instances.status', 'instances.workflow', 'act.payload', 'act.signalName', 'instance.tab.graph',
     'steps.worker', 'workflows.name', 'workflows.version', 'register.text', 'start.optional', 'workers.worker', 'workers.threads', 'workers.handler', 'queues.queue', 'queues.edit', 'queues.starts',
     'settings.server', 'settings.version', 'settings.limits', 'settings.token', 'settings.name', 'audit.action', 'audit.hash', 'audit.workflow', 'notifications.format', 'notifications.webhook', 'bulks.filter'],
@@ -45,7 +45,7 @@ function* leaves(value, path = '') {
 const at = (value, path) => path.split('.').reduce((inner, name) => inner?.[name], value);
 
 // A value for each parameter by its name in English. 5 takes another plural form than 1 in each of the languages.
-const NUMBERS = { n: 5, done: 6, skipped: 7, all: 8, shown: 9, have: 11, need: 12, alive: 13, threads: 14, used: 15, of: 16, running: 17, waiting: 18, starts: 19, from: 22, to: 23, seq: 24, version: 25 };
+const NUMBERS = { n: 5, done: 6, skipped: 7, all: 8, shown: 9, have: 11, need: 12, alive: 13, threads: 14, used: 15, of: 16, running: 17, waiting: 18, starts: 19, from: 22, to: 23, seq: 24, version: 25, started: 31, completed: 32, failed: 33 };
 const parametersOf = (text) => (/^\(?([^)=]*)\)?\s*=>/.exec(text.toString())?.[1] ?? '').split(',').map((name) => name.trim()).filter(Boolean);
 const sampleOf = (name) => NUMBERS[name] ?? (name === 'versions' ? [26, 27] : `<${name}>`);
 // What a function with a fixed set of arguments says for each of them.
@@ -54,6 +54,7 @@ const ARGUMENTS = {
   'instance.until': ['retry', 'timer', 'decision', 'other'].map((kind) => [kind]),
   'filter.problem': ['name', 'status', 'version', 'time', 'value', 'label'].map((problem) => [problem, '<word>', '<names>', '<statuses>']),
   'history.count': [['28']],
+  'activity.last': ['1h', '6h', '24h', '7d', '30d'].map((window) => [window]),
   'timeline.lastEvents': [['29']],
 };
 

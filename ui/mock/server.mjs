@@ -1,5 +1,6 @@
 // Answers as `ebb serve` does by the OpenAPI document, from sample data in memory. For working on the UI without Ebb and
 // for tests of rare states. Usage: server.mjs --assets DIST [--port N] [--hostile] [--history N] [--role viewer] [--empty]
+import { activity } from './activity.mjs';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -52,7 +53,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   const access = makeAccess({ ...world, hostile, empty });
   // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle,
   // those to `hold` wait until `release()`; `away` answers nothing at all.
-  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [] };
+  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [], counting: 0 };
   const release = () => {
     control.hold = null;
     for (const go of control.held.splice(0)) go();
@@ -291,6 +292,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     ['GET', /^\/openapi\.json$/, openapi],
     ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: [], permissions: PERMISSIONS[control.role], groups: [], grants: myGrants(control.role), expires_at: null })],
     ['GET', /^\/stats$/, stats],
+    ['GET', /^\/stats\/activity$/, (_, query) => activity(world, query, control)],
     ['GET', /^\/instances$/, (_, query) => list(query)],
     ['POST', /^\/instances$/, (_, __, body) => ({ $status: 201, id: start(body).id, is_new: true })],
     ['GET', /^\/instances\/([^/]+)$/, ([id]) => {
@@ -305,6 +307,11 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     ['GET', /^\/instances\/([^/]+)\/history$/, ([id], query) => history_of(find(id), query)],
     ['GET', /^\/instances\/([^/]+)\/graph$/, ([id]) => marks(find(id))],
     ['GET', /^\/instances\/([^/]+)\/why$/, ([id]) => why(find(id))],
+    ['POST', /^\/instances\/([^/]+)\/export$/, ([id]) => {
+      const row = find(id);
+      if (row.status !== 'moved') touch(row, 'moved', 'moved');
+      return { workflow: { name: row.workflow, version: row.version }, id: row.id };
+    }],
     ['POST', /^\/instances\/([^/]+)\/(cancel|abort|pause|resume|requeue|decide|signal)$/, ([id, verb], _, body, request) => steer(find(id), verb, body ?? {}, request)],
     ['GET', /^\/decisions$/, (_, query) => {
       const items = decisions().filter((one) => (!query.get('role') || one.roles.includes(query.get('role'))) && (!query.get('workflow') || one.workflow === query.get('workflow')));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "server/api/activity.h"
 #include "server/api/bulk.h"
 #include "server/api/pages.h"
 #include "server/api/sign_in.h"
@@ -124,6 +125,7 @@ Routes make_routes(Service& service) {
     add_steering_routes(routes, service);
     add_bulk_routes(routes, service);
     add_operation_routes(routes, service);
+    add_activity_routes(routes, service);
     add_people_routes(routes, service);
     add_config_routes(routes, service);
     add_definition_routes(routes, service);

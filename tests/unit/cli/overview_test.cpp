@@ -52,6 +52,47 @@ TEST_F(CliOverview, stats_counts_by_workflow_and_status) {
     EXPECT_EQ(json["unserved_tasks"], 1);
 }
 
+TEST_F(CliOverview, stats_shows_the_activity) {
+    start(kHello, "one");
+    start(kSaga, "two");
+    work();
+    start(kHello, "three");
+    const Outcome outcome = world.run_db({"stats", "--activity"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("The last 1d, in steps of 30m\n"));
+    const std::string text = normal(world, outcome.out);
+    EXPECT_THAT(
+        text, HasSubstr("WORKFLOW STARTED COMPLETED FAILED DEAD UNDONE STEPS P50 P95 STARTS")
+    );
+    EXPECT_THAT(text, HasSubstr("hello 2 1 - - - 2 "));
+    EXPECT_THAT(text, HasSubstr("saga 1 - 1 - 1 3 - -"));
+    EXPECT_THAT(text, HasSubstr("all 3 1 1 - 1 5 "));
+    EXPECT_THAT(outcome.out, HasSubstr("█"));
+    const Json json = Json::parse(world.run_db({"stats", "--activity", "--json"}).out);
+    EXPECT_EQ(json["complete"], true);
+    EXPECT_EQ(json["all"]["total"]["started"], 3);
+    const Json one = Json::parse(
+        world.run_db({"stats", "--activity", "-w", "saga", "--window", "1h", "--json"}).out
+    );
+    EXPECT_EQ(one["all"]["total"]["started"], 1);
+    EXPECT_EQ(one["step"], "1m");
+}
+
+TEST_F(CliOverview, stats_says_what_is_wrong_with_a_question_about_activity) {
+    ASSERT_EQ(world.run_db({"migrate"}).code, 0);
+    EXPECT_EQ(
+        world.run_db({"stats", "--activity"}).out,
+        "The last 1d, in steps of 30m\nNothing has started or ended in this time.\n"
+    );
+    const Outcome step = world.run_db({"stats", "--activity", "--step", "7m"});
+    EXPECT_NE(step.code, 0);
+    EXPECT_THAT(step.err, HasSubstr("the steps are 1m, 5m, 30m, 3h, 12h"));
+    EXPECT_THAT(
+        world.run_db({"stats", "--activity", "-w", "none"}).err, HasSubstr("no workflow \"none\"")
+    );
+    EXPECT_EQ(world.run_db({"stats", "--window", "1h"}).code, 2);
+}
+
 TEST_F(CliOverview, stats_of_an_empty_database) {
     ASSERT_EQ(world.run_db({"migrate"}).code, 0);
     EXPECT_EQ(world.run_db({"stats"}).out, "no instances  no worker\n");

@@ -20,6 +20,7 @@ export type Worker = Schemas['Worker'];
 export type Unserved = Schemas['Unserved'];
 export type Queue = Schemas['Queue'];
 export type Stats = Schemas['Stats'];
+export type Activity = Schemas['Activity'];
 export type Me = Schemas['Me'];
 export type Server = Schemas['Server'];
 export type Token = Schemas['Token'];

@@ -664,6 +664,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/stats/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What started and ended, and how long it took, by spans of time
+         * @description Counted from the stored instances when someone asks, at most every 2 s. A server counts back through the last 30 days, at most 20,000 instances and 150 ms in one request: as long as `complete` is false, the next request goes on. At most 200 workflows are counted, and the 50 busiest of the window are in `workflows`. Without the workflows of the server itself.
+         */
+        get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/decisions": {
         parameters: {
             query?: never;
@@ -2271,6 +2291,61 @@ export interface components {
                 [key: string]: number;
             };
         };
+        Activity: {
+            from: components["schemas"]["Time"];
+            /** @description The end of the last bucket; it may be in the future. */
+            until: components["schemas"]["Time"];
+            /** @enum {string} */
+            step: "1m" | "5m" | "30m" | "3h" | "12h";
+            /** @description All instances of the last 30 days are counted. */
+            complete: boolean;
+            /** @description If not `complete`: of the instances started before, not all are counted yet. */
+            counted_from: components["schemas"]["OptionalTime"];
+            /** @description There were more than 50,000 live instances, and the ends of the oldest are not counted. */
+            ends_left_out: boolean;
+            /** @description How many had activity and are not in `workflows`. */
+            workflows_left_out: number;
+            all: components["schemas"]["ActivitySeries"];
+            /** @description The busiest first. */
+            workflows: (components["schemas"]["ActivitySeries"] & {
+                workflow: string;
+            })[];
+        };
+        ActivitySeries: {
+            total: components["schemas"]["ActivityCounts"];
+            buckets: components["schemas"]["ActivityBuckets"];
+        };
+        ActivityCounts: {
+            started: number;
+            completed: number;
+            failed: number;
+            cancelled: number;
+            aborted: number;
+            /** @description That became dead letters and were so when the server looked. */
+            dead_letters: number;
+            /** @description Of those that failed or were cancelled; at least one step was undone. */
+            compensated: number;
+            /** @description Visits of nodes by the instances that ended. */
+            steps: number;
+            /** @description From the start to the end of the half of the instances that completed, within 10 %. */
+            p50_seconds: number | null;
+            p95_seconds: number | null;
+        };
+        /** @description One value for each bucket, the oldest first. */
+        ActivityBuckets: {
+            started: components["schemas"]["ActivityColumn"];
+            completed: components["schemas"]["ActivityColumn"];
+            failed: components["schemas"]["ActivityColumn"];
+            cancelled: components["schemas"]["ActivityColumn"];
+            aborted: components["schemas"]["ActivityColumn"];
+            dead_letters: components["schemas"]["ActivityColumn"];
+            compensated: components["schemas"]["ActivityColumn"];
+            steps: components["schemas"]["ActivityColumn"];
+            p50_seconds: components["schemas"]["ActivityDurations"];
+            p95_seconds: components["schemas"]["ActivityDurations"];
+        };
+        ActivityColumn: number[];
+        ActivityDurations: (number | null)[];
         AwaitedDecision: {
             instance: components["schemas"]["Id"];
             workflow: string;
@@ -4246,6 +4321,37 @@ export interface operations {
                     "application/json": components["schemas"]["Stats"];
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getActivity: {
+        parameters: {
+            query?: {
+                /** @description The length of the window, from `1m` to `30d`. */
+                window?: string;
+                /** @description The width of a bucket: `1m` (kept for 2 hours), `5m` (6 hours), `30m` (a day), `3h` (7 days) or `12h` (30 days). Default is the narrowest that is kept for all of the window. A window has at most 120 buckets. */
+                step?: string;
+                /** @description The end of the window. Default is now. */
+                until?: string;
+                /** @description Only this one. */
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The activity. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            404: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
