@@ -196,7 +196,7 @@ bool Activity::check_live_page(std::optional<InstanceId>& before, Budget& budget
     return is_last;
 }
 
-/// Returns whether nothing more is to be expected of it.
+/// Returns whether no more will happen to it.
 bool Activity::check_ended(const InstanceId& id, Budget& budget) {
     budget.rows -= 1;
     std::optional<InstanceRow> row;

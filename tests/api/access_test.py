@@ -108,7 +108,8 @@ SKIPPED = {"streamInstance", "streamTopics", "login", "logout"}
 # They have neither an instance nor a workflow in their path or body, and show what is in the grants.
 FILTERED = {"listWorkflows", "validateWorkflow", "rehearseWorkflow", "listRetention", "listInstances",
             "countInstances", "getStats", "getActivity", "listQueues", "search", "listDecisions",
-            "listFailureGroups", "listFailures", "listAudit", "startBulk", "listBulks", "getBulk", "pauseBulk", "resumeBulk",
+            "listFailureGroups", "listFailures", "listAudit", "startBulk", "listBulks", "getBulk",
+            "pauseBulk", "resumeBulk",
             "cancelBulk", "continueBulk"}
 
 

@@ -629,10 +629,14 @@ class Operations(ApiTest):
 
     def test_refuses_an_activity_that_is_not_counted(self):
         wrong = [
-            ({"window": "31d"}, "at most"), ({"window": "1s"}, "is 1m to"), ({"window": "never"}, "window"),
-            ({"step": "7m"}, "the steps are 1m, 5m, 30m, 3h, 12h"), ({"step": "1m"}, "is kept for 2h"),
-            ({"window": "1m", "step": "5m"}, "does not have 1 to 120 steps"), ({"until": "yesterday"}, "until"),
-            ({"until": "2099-01-01T00:00:00Z"}, "in the future"), ({"until": "2001-01-01T00:00:00Z"}, "ago"),
+            ({"window": "31d"}, "at most"), ({"window": "1s"}, "is 1m to"),
+            ({"window": "never"}, "window"),
+            ({"step": "7m"}, "the steps are 1m, 5m, 30m, 3h, 12h"),
+            ({"step": "1m"}, "is kept for 2h"),
+            ({"window": "1m", "step": "5m"}, "does not have 1 to 120 steps"),
+            ({"until": "yesterday"}, "until"),
+            ({"until": "2099-01-01T00:00:00Z"}, "in the future"),
+            ({"until": "2001-01-01T00:00:00Z"}, "ago"),
             ({"week": "1"}, "week"),
         ]
         for query, said in wrong:

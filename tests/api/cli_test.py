@@ -143,7 +143,8 @@ class CommandOverTheApi(unittest.TestCase):
             self.assertLess(time.monotonic(), end, over)
         self.assertIn("WORKFLOW  STARTED", self.fine(self.over(*options)))
         for wrong in (["--step", "7m"], ["--workflow", "none"]):
-            for outcome in (self.direct("stats", "--activity", *wrong), self.over("stats", "--activity", *wrong)):
+            for way in (self.direct, self.over):
+                outcome = way("stats", "--activity", *wrong)
                 self.assertNotEqual(outcome.returncode, 0, outcome.stdout)
 
     def test_finds_counts_and_steers_by_a_filter(self):
