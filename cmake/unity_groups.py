@@ -66,7 +66,8 @@ class Sources:
     def header_names(self, path):
         """(name, namespace) of what a header declares: first the aliases, then everything else."""
         found = list(declarations(self.text(path)))
-        return [{(name, space) for space, name, line, _ in found if bool(line) == is_alias} for is_alias in (True, False)]
+        aliases = {(name, namespace) for namespace, name, line, _ in found if line}
+        return aliases, {(name, namespace) for namespace, name, line, _ in found if not line}
 
     @functools.cache
     def includes(self, path):
@@ -95,7 +96,7 @@ class Group:
         self.known = {}  # name -> the namespaces in which headers declare it
 
     def joined(self, names, known, aliases, most=SOURCES_MAX):
-        """The group with one more source, or nothing if a name would be declared twice or mean something else."""
+        """The group with one more source, or nothing if a name would be declared twice or mean two things."""
         if len(self.members) >= most:
             return None
         for name in names.keys() & self.locals.keys():

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <limits>
 #include <memory>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -68,9 +67,15 @@ OptionInfo describe_option(const CLI::Option& option) {
 
 /// CLI11's sentences lack a full stop, and some an article.
 std::string sentence(std::string text) {
+    text = one_line(text);
     // The words of CLI11 for an option that is the last word: "--by: 1 required NAME missing".
-    static const std::regex kMissingValue("^(-[^ :]+): [0-9]+ required (.+) missing$");
-    text = std::regex_replace(one_line(text), kMissingValue, "$1 needs a value: $2");
+    constexpr std::string_view kRequired = ": 1 required ";
+    constexpr std::string_view kMissing = " missing";
+    const std::size_t at = text.find(kRequired);
+    if (text.starts_with('-') && at != std::string::npos && text.ends_with(kMissing)) {
+        text.erase(text.size() - kMissing.size());
+        text.replace(at, kRequired.size(), " needs a value: ");
+    }
     if (!text.empty() && text.back() != '.' && text.back() != '?') text += '.';
     return text;
 }

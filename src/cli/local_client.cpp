@@ -79,7 +79,9 @@ class LocalClient : public Client, public ActivitySource {
 
     std::vector<std::string> notices() override {
         std::vector<std::string> texts;
-        for (StoreNotice& notice : store_.take_notices()) texts.push_back(std::move(notice.message));
+        for (StoreNotice& notice : store_.take_notices()) {
+            texts.push_back(std::move(notice.message));
+        }
         return texts;
     }
 

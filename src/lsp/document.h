@@ -68,7 +68,7 @@ class Document {
     bool is_index_old = true;
     /// Diagnostics were sent, so they must be taken back when it is not a workflow any more.
     bool has_published = false;
-    /// The client has a picture of the text, and was not told that it is one of an earlier text.
+    /// The client has a picture, and no notice yet that the text has changed since.
     bool is_drawn = false;
     bool is_picture_old = false;
 

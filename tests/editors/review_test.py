@@ -112,7 +112,8 @@ class Action(Folder):
         self.assertFalse((self.folder / "evil").exists())
 
     def git(self, *words):
-        names = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        people = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
+        names = {f"GIT_{person}": "a@example.com" for person in people}
         done = self.run_in_folder(["git", *words], GIT_CONFIG_GLOBAL="/dev/null", **names)
         self.assertEqual(done.returncode, 0, done.stderr)
 

@@ -32,7 +32,7 @@ const Definition& definition_of(
     if (checked.kind == source::TextKind::Workflow && checked.is_valid()) {
         return checked.definition;
     }
-    throw Error(ErrorCode::InvalidArgument, "This text has problems, so it is no workflow yet.");
+    throw Error(ErrorCode::InvalidArgument, "This text has problems, so it is not a workflow yet.");
 }
 
 }  // namespace

@@ -122,21 +122,21 @@ TEST(OnTypeFormatting, indents_the_new_line) {
     EXPECT_EQ(typed("|workflow: a\nsteps: [b]\n"), "nothing");
 }
 
-TEST(Picture, a_client_that_has_one_is_told_that_it_is_old) {
+TEST(Picture, a_client_that_has_one_gets_a_notice_that_it_is_old) {
     Client client;
-    const auto told = [&client](const std::string& text) {
+    const auto noticed = [&client](const std::string& text) {
         const std::vector<Json> answers = client.open(text);
         return std::count_if(answers.begin(), answers.end(), [](const Json& message) {
             return message.value("method", "") == "ebb/didChangeDiagram";
         });
     };
-    EXPECT_EQ(told("workflow: a\nsteps: [b]\n"), 0);
-    EXPECT_EQ(told("workflow: a\nsteps: [b, c]\n"), 0);
+    EXPECT_EQ(noticed("workflow: a\nsteps: [b]\n"), 0);
+    EXPECT_EQ(noticed("workflow: a\nsteps: [b, c]\n"), 0);
     EXPECT_TRUE(client.ask("ebb/diagram").contains("svg"));
-    EXPECT_EQ(told("workflow: a\nsteps: [b, c, d]\n"), 1);
-    EXPECT_EQ(told("workflow: a\nsteps: [b, c, d, e]\n"), 0) << "once is enough";
+    EXPECT_EQ(noticed("workflow: a\nsteps: [b, c, d]\n"), 1);
+    EXPECT_EQ(noticed("workflow: a\nsteps: [b, c, d, e]\n"), 0) << "once is enough";
     EXPECT_TRUE(client.ask("ebb/diagram").contains("svg"));
-    EXPECT_EQ(told("workflow: a\nsteps: [b]\n"), 1);
+    EXPECT_EQ(noticed("workflow: a\nsteps: [b]\n"), 1);
 }
 
 TEST(Picture, has_the_format_that_was_asked_for) {
