@@ -164,7 +164,7 @@ void use_values(ebb::Engine& engine, const Order& order) {
 
 //! [values]
 
-class HandlersPage : public testing::Test {
+class HandlersPage : public ::testing::Test {
  protected:
     HandlersPage() { add_handlers(handlers_, bank_); }
 

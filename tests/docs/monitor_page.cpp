@@ -31,7 +31,7 @@ TEST(monitor_page, a_program_of_its_own_prints_its_metrics) {
         //! [own]
     }
     std::cout.rdbuf(before);
-    EXPECT_THAT(out.str(), testing::HasSubstr("ebb_store_up 1\n"));
+    EXPECT_THAT(out.str(), ::testing::HasSubstr("ebb_store_up 1\n"));
 }
 
 TEST(monitor_page, a_program_of_its_own_sends_traces) {

@@ -8,9 +8,9 @@
 namespace ebb::server {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 // A build without Node has no files, and each of these holds for it as well.
 

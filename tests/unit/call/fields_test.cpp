@@ -98,7 +98,7 @@ EBB_FIELDS(
 namespace ebb {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// What the library says about a text that does not fit.
 template <typename T>
@@ -163,7 +163,7 @@ TEST(Fields, say_where_a_value_does_not_fit) {
 
 TEST(Fields, never_repeat_a_value_that_does_not_fit) {
     const std::string message = refusal<std::vector<int>>(R"(["hunter2"])");
-    EXPECT_THAT(message, testing::Not(HasSubstr("hunter2")));
+    EXPECT_THAT(message, ::testing::Not(HasSubstr("hunter2")));
 }
 
 TEST(Fields, check_the_range_of_numbers) {

@@ -37,7 +37,7 @@ int cents_of(const Order& order) noexcept {
     return order.cents;
 }
 
-class HandlerForms : public testing::Test {
+class HandlerForms : public ::testing::Test {
  protected:
     Payload call(const char* name, const std::string& input) {
         StepContext context;

@@ -95,7 +95,7 @@ std::string outcome(const Case& c) {
     }
 }
 
-class Conformance : public testing::TestWithParam<std::pair<std::string, std::size_t>> {};
+class Conformance : public ::testing::TestWithParam<std::pair<std::string, std::size_t>> {};
 
 TEST_P(Conformance, agrees_with_the_published_suite) {
     const auto& [file, at_least] = GetParam();
@@ -111,7 +111,7 @@ TEST_P(Conformance, agrees_with_the_published_suite) {
 INSTANTIATE_TEST_SUITE_P(
     Files,
     Conformance,
-    testing::Values(
+    ::testing::Values(
         std::pair<std::string, std::size_t>("conformance_basic.txt", 200),
         std::pair<std::string, std::size_t>("conformance_comparisons.txt", 200),
         std::pair<std::string, std::size_t>("conformance_numbers.txt", 150),

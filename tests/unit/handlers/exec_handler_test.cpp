@@ -83,7 +83,7 @@ TEST(ExecHandler, passes_on_no_variable_that_was_not_named) {
     };
     const std::string all =
         Json::parse(call(spec, R"({"field": "of the input"})")).get<std::string>();
-    EXPECT_THAT(all, testing::Not(testing::HasSubstr("of the input")));
+    EXPECT_THAT(all, ::testing::Not(testing::HasSubstr("of the input")));
     std::map<std::string, std::string> visible;
     std::istringstream lines(all);
     for (std::string line; std::getline(lines, line);) {
@@ -95,10 +95,10 @@ TEST(ExecHandler, passes_on_no_variable_that_was_not_named) {
     for (const auto& [name, value] : visible) {
         EXPECT_THAT(
             name,
-            testing::AnyOf(
-                testing::MatchesRegex("EBB_(INSTANCE_ID|WORKFLOW|WORKFLOW_VERSION|STEP|ATTEMPT)"),
-                testing::MatchesRegex("EBB_(IDEMPOTENCY_KEY|INPUT_FILE)"),
-                testing::MatchesRegex("PATH|HOME|LANG|TZ|TEST_NAMED|MINE")
+            ::testing::AnyOf(
+                ::testing::MatchesRegex("EBB_(INSTANCE_ID|WORKFLOW|WORKFLOW_VERSION|STEP|ATTEMPT)"),
+                ::testing::MatchesRegex("EBB_(IDEMPOTENCY_KEY|INPUT_FILE)"),
+                ::testing::MatchesRegex("PATH|HOME|LANG|TZ|TEST_NAMED|MINE")
             )
         );
     }
@@ -149,7 +149,7 @@ TEST(ExecHandler, an_expression_that_cannot_be_evaluated_fails_for_good) {
     const Failed failed = failure_of({{"exec", {"echo", "${input.nothing.here}"}}});
     EXPECT_EQ(failed.options.code, "expression_failed");
     EXPECT_TRUE(failed.options.is_permanent);
-    EXPECT_THAT(failed.message, testing::HasSubstr("The argument 1 of the handler \"charge\""));
+    EXPECT_THAT(failed.message, ::testing::HasSubstr("The argument 1 of the handler \"charge\""));
 }
 
 TEST(ExecHandler, output_modes_decide_about_stdout) {
@@ -172,8 +172,8 @@ TEST(ExecHandler, an_answer_that_cannot_be_an_output_fails_for_good) {
     }
     EXPECT_THAT(
         failure_of({{"exec", {"printf", "not json"}}}).message,
-        testing::AllOf(
-            testing::HasSubstr("It begins with \"not json\""), testing::HasSubstr("output: text")
+        ::testing::AllOf(
+            ::testing::HasSubstr("It begins with \"not json\""), testing::HasSubstr("output: text")
         )
     );
     for (const std::string answer : {"\\377\\376", "a\\000b"}) {
@@ -190,7 +190,7 @@ TEST(ExecHandler, may_answer_with_max_output_and_not_one_byte_more) {
     const Failed failed = failure_of(above);
     EXPECT_EQ(failed.options.code, "output_too_large");
     EXPECT_TRUE(failed.options.is_permanent);
-    EXPECT_THAT(failed.message, testing::HasSubstr("more than the 999 bytes"));
+    EXPECT_THAT(failed.message, ::testing::HasSubstr("more than the 999 bytes"));
 }
 
 TEST(ExecHandler, an_exit_code_is_a_failure_with_the_end_of_stderr) {
@@ -235,7 +235,7 @@ TEST(ExecHandler, a_timeout_ends_it) {
     const Failed failed = failure_of(spec);
     EXPECT_EQ(failed.options.code, "timeout");
     EXPECT_FALSE(failed.options.is_permanent);
-    EXPECT_THAT(failed.message, testing::HasSubstr("took longer than 200ms"));
+    EXPECT_THAT(failed.message, ::testing::HasSubstr("took longer than 200ms"));
     EXPECT_EQ(failed.details["stderr"], "waiting\n");
 }
 
@@ -251,7 +251,7 @@ TEST(ExecHandler, a_program_that_is_missing_may_be_there_at_the_next_attempt) {
     const Failed failed = failure_of({{"exec", {"no-such-program"}}});
     EXPECT_EQ(failed.options.code, "not_started");
     EXPECT_FALSE(failed.options.is_permanent);
-    EXPECT_THAT(failed.message, testing::HasSubstr("\"no-such-program\" was not found in PATH"));
+    EXPECT_THAT(failed.message, ::testing::HasSubstr("\"no-such-program\" was not found in PATH"));
 }
 
 TEST(ExecHandler, works_in_the_definition_s_directory_or_below_it) {
@@ -296,7 +296,7 @@ TEST(ExecHandler, keeps_the_values_of_passed_variables_out_of_failures) {
     const Failed failed = failure_of(spec);
     ::unsetenv("TEST_TOKEN");
     EXPECT_EQ(failed.details["stderr"], "calling with [redacted]\n");
-    EXPECT_THAT(failed.message, testing::Not(testing::HasSubstr("s3cret")));
+    EXPECT_THAT(failed.message, ::testing::Not(testing::HasSubstr("s3cret")));
 }
 
 TEST(ExecHandler, hides_a_secret_that_contains_another_one_and_its_encoded_forms) {
@@ -308,7 +308,7 @@ TEST(ExecHandler, hides_a_secret_that_contains_another_one_and_its_encoded_forms
     spec["pass_env"] = {"TEST_A", "TEST_B"};
     const Failed failed = failure_of(spec);
     EXPECT_EQ(failed.details["stderr"], "[redacted] [redacted] {\"a\":\"[redacted]\"}\n");
-    EXPECT_THAT(failed.message, testing::Not(testing::HasSubstr("friends")));
+    EXPECT_THAT(failed.message, ::testing::Not(testing::HasSubstr("friends")));
     ::unsetenv("TEST_A");
     ::unsetenv("TEST_B");
 }
@@ -327,9 +327,9 @@ TEST(ExecHandler, hides_the_parts_of_a_secret_on_both_sides_of_what_it_leaves_ou
     spec["pass_env"] = {"TEST_TOKEN"};
     const Failed failed = failure_of(spec);
     ::unsetenv("TEST_TOKEN");
-    EXPECT_THAT(failed.details.dump(), testing::HasSubstr("bytes left out"));
-    EXPECT_THAT(failed.details.dump(), testing::Not(testing::HasSubstr("s3cr")));
-    EXPECT_THAT(failed.details.dump(), testing::Not(testing::HasSubstr("0-by")));
+    EXPECT_THAT(failed.details.dump(), ::testing::HasSubstr("bytes left out"));
+    EXPECT_THAT(failed.details.dump(), ::testing::Not(testing::HasSubstr("s3cr")));
+    EXPECT_THAT(failed.details.dump(), ::testing::Not(testing::HasSubstr("0-by")));
 }
 
 TEST(ExecHandler, hides_secrets_in_an_answer_that_it_quotes) {
@@ -339,7 +339,7 @@ TEST(ExecHandler, hides_secrets_in_an_answer_that_it_quotes) {
     const Failed failed = failure_of(spec);
     ::unsetenv("TEST_TOKEN");
     EXPECT_EQ(failed.options.code, "invalid_output");
-    EXPECT_THAT(failed.message, testing::Not(testing::HasSubstr("s3cr")));
+    EXPECT_THAT(failed.message, ::testing::Not(testing::HasSubstr("s3cr")));
 }
 
 TEST(ExecHandler, gets_the_payload_that_came_while_it_was_paused) {

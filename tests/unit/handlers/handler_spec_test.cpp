@@ -7,7 +7,7 @@
 namespace ebb {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<Diagnostic> problems_of(const Json& spec) {
     return validate_handler_spec("pay", spec.dump());

@@ -111,7 +111,7 @@ TEST(HttpTls, refuses_a_certificate_without_a_trusted_authority) {
     const Failed failed = failure_of(get(server.url("localhost")));
     EXPECT_EQ(failed.options.code, "tls_failed");
     EXPECT_FALSE(failed.options.is_permanent);
-    EXPECT_THAT(failed.message, testing::HasSubstr("certificate"));
+    EXPECT_THAT(failed.message, ::testing::HasSubstr("certificate"));
 }
 
 TEST(HttpTls, accepts_it_from_the_ca_file_of_the_definition) {
@@ -119,7 +119,7 @@ TEST(HttpTls, accepts_it_from_the_ca_file_of_the_definition) {
     const TlsServer server(certificate);
     EXPECT_THAT(
         call(get(server.url("localhost"), {{"ca_file", certificate.cert()}}), "{}"),
-        testing::HasSubstr("s_server")
+        ::testing::HasSubstr("s_server")
     );
 }
 
@@ -149,7 +149,7 @@ TEST(HttpTls, shows_the_client_certificate_where_one_is_asked_for) {
     EXPECT_NE(failure_of(get(server.url("localhost"), without)).options.code, "");
     Json with = without;
     with.update({{"client_cert", client.cert()}, {"client_key", client.key()}});
-    EXPECT_THAT(call(get(server.url("localhost"), with), "{}"), testing::HasSubstr("s_server"));
+    EXPECT_THAT(call(get(server.url("localhost"), with), "{}"), ::testing::HasSubstr("s_server"));
 }
 
 TEST(HttpTls, a_missing_certificate_file_is_a_clear_failure) {

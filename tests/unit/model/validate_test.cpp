@@ -269,8 +269,8 @@ void expect_range(const std::string& step, std::int64_t least, std::int64_t most
     };
     EXPECT_EQ(problems(least), "") << step;
     EXPECT_EQ(problems(most), "") << step;
-    EXPECT_THAT(problems(least - 1), testing::EndsWith("out_of_range")) << step;
-    EXPECT_THAT(problems(most + 1), testing::EndsWith("out_of_range")) << step;
+    EXPECT_THAT(problems(least - 1), ::testing::EndsWith("out_of_range")) << step;
+    EXPECT_THAT(problems(most + 1), ::testing::EndsWith("out_of_range")) << step;
 }
 
 TEST(DefinitionLimit, of_numbers) {
@@ -359,7 +359,7 @@ TEST(DefinitionLimit, of_problems_that_are_reported) {
     } catch (const DefinitionError& error) {
         EXPECT_EQ(error.diagnostics().size(), 1'000u);
         EXPECT_LT(std::string_view(error.what()).size(), 20'000u);
-        EXPECT_THAT(error.what(), testing::HasSubstr("and 950 more."));
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("and 950 more."));
     }
 }
 

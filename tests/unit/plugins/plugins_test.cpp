@@ -100,16 +100,16 @@ TEST_F(Plugins, an_audit_log_has_a_line_for_each_event_and_no_payloads) {
         EXPECT_EQ(line["seq"], i + 1) << "none is missing, and their order is that of the history";
         EXPECT_EQ(line["instance"], id.to_string());
         EXPECT_EQ(line["key"], "k");
-        EXPECT_THAT(lines[i], testing::Not(HasSubstr("secret")));
+        EXPECT_THAT(lines[i], ::testing::Not(HasSubstr("secret")));
         std::string event = line["event"].get<std::string>();
         if (line.contains("by")) event += " by " + line["by"].get<std::string>();
         if (line.contains("code")) event += " with " + line["code"].get<std::string>();
         events.push_back(event);
     }
     EXPECT_EQ(events.size(), engine->history(id).size());
-    EXPECT_THAT(events, testing::Contains("paused by ann"));
-    EXPECT_THAT(events, testing::Contains("unpaused by ben"));
-    EXPECT_THAT(events, testing::Contains("step_failed with no_luck"));
+    EXPECT_THAT(events, ::testing::Contains("paused by ann"));
+    EXPECT_THAT(events, ::testing::Contains("unpaused by ben"));
+    EXPECT_THAT(events, ::testing::Contains("step_failed with no_luck"));
 }
 
 TEST_F(Plugins, an_audit_log_with_payloads_has_them) {

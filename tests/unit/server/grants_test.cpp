@@ -11,10 +11,10 @@
 namespace ebb::server {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
-class GrantBookTest : public testing::Test {
+class GrantBookTest : public ::testing::Test {
  protected:
     std::vector<Role> roles_of(std::string_view principal) {
         std::vector<Role> roles;

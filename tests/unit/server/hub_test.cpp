@@ -53,7 +53,7 @@ class CountingWatcher : public Watcher {
     bool is_draining_ = false;
 };
 
-class HubTest : public testing::Test {
+class HubTest : public ::testing::Test {
  protected:
     std::shared_ptr<CountingWatcher> add(Interest interest) {
         auto watcher = std::make_shared<CountingWatcher>(std::move(interest));

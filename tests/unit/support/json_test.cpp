@@ -61,8 +61,8 @@ TEST(Payload, default_limits_are_one_mebibyte_and_depth_64) {
 TEST(Payload, that_is_not_json_is_refused_with_the_place) {
     EXPECT_THAT(
         error_of("{\"a\": 1,}", ErrorCode::InvalidPayload),
-        testing::AllOf(
-            testing::StartsWith("the input is not valid JSON: "), testing::HasSubstr("column 9")
+        ::testing::AllOf(
+            ::testing::StartsWith("the input is not valid JSON: "), testing::HasSubstr("column 9")
         )
     );
     for (const std::string_view text :

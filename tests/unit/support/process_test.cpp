@@ -175,7 +175,7 @@ TEST(Process, does_not_deadlock_when_much_goes_in_and_out_at_once) {
     const ProcessResult result = run_process(request);
     EXPECT_EQ(result.end, End::Exited);
     EXPECT_EQ(result.output, input);
-    EXPECT_THAT(result.errors.text(), testing::HasSubstr("bytes left out"));
+    EXPECT_THAT(result.errors.text(), ::testing::HasSubstr("bytes left out"));
 }
 
 TEST(Process, keeps_binary_output_as_it_is) {
@@ -214,7 +214,7 @@ TEST(Process, keeps_head_and_tail_of_long_errors) {
     const std::string errors = run_process(request).errors.text();
     EXPECT_TRUE(errors.starts_with("firstxxx")) << errors;
     EXPECT_TRUE(errors.ends_with("xxxlast")) << errors;
-    EXPECT_THAT(errors, testing::HasSubstr("\n[... 49009 bytes left out ...]\n"));
+    EXPECT_THAT(errors, ::testing::HasSubstr("\n[... 49009 bytes left out ...]\n"));
     EXPECT_LT(errors.size(), 1'100U);
 }
 
@@ -389,7 +389,7 @@ TEST(Process, fails_when_no_file_descriptor_is_left_and_leaks_none) {
     ASSERT_GT(hoard.size(), 6U);
     // With ever more room, the shortage shows at ever later places.
     for (int room = 0; room < 6; ++room) {
-        EXPECT_THAT(error_of(shell("exit 0")), testing::HasSubstr("was not started")) << room;
+        EXPECT_THAT(error_of(shell("exit 0")), ::testing::HasSubstr("was not started")) << room;
         hoard.pop_back();
     }
     hoard.clear();

@@ -56,10 +56,11 @@ TEST(Redactor, finds_secrets_inside_base64) {
     const Redactor redactor({"correct horse"});
     // "correct horse", "u:correct horse", "me:correct horse!", "ab:correct horse" in base64.
     EXPECT_EQ(redactor.text("Basic Y29ycmVjdCBob3JzZQ==."), "Basic " + kMark + "==.");
-    EXPECT_THAT(redactor.text("dTpjb3JyZWN0IGhvcnNl"), testing::HasSubstr(kMark));
-    EXPECT_THAT(redactor.text("bWU6Y29ycmVjdCBob3JzZSE="), testing::HasSubstr(kMark));
+    EXPECT_THAT(redactor.text("dTpjb3JyZWN0IGhvcnNl"), ::testing::HasSubstr(kMark));
+    EXPECT_THAT(redactor.text("bWU6Y29ycmVjdCBob3JzZSE="), ::testing::HasSubstr(kMark));
     EXPECT_THAT(
-        redactor.text("dXNlcjpjb3JyZWN0IGhvcnNl"), testing::Not(testing::HasSubstr("JyZWN0IGhvcn"))
+        redactor.text("dXNlcjpjb3JyZWN0IGhvcnNl"),
+        ::testing::Not(testing::HasSubstr("JyZWN0IGhvcn"))
     );
 }
 
@@ -104,9 +105,9 @@ TEST(UrlWithoutSecrets, leaves_out_everything_that_may_be_a_password) {
              "postgresql://me:SE@CRET@host/db?password=SECRET&x=y@z",
          }) {
         const std::string shown = url_without_secrets(url);
-        EXPECT_THAT(shown, testing::StartsWith("postgresql://")) << url;
+        EXPECT_THAT(shown, ::testing::StartsWith("postgresql://")) << url;
         for (const char* part : {"SE", "CR", "ET"}) {
-            EXPECT_THAT(shown, testing::Not(testing::HasSubstr(part))) << url;
+            EXPECT_THAT(shown, ::testing::Not(testing::HasSubstr(part))) << url;
         }
     }
     EXPECT_EQ(

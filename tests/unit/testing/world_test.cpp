@@ -133,7 +133,7 @@ TEST(TestingWorld, refuses_a_script_of_a_handler_that_no_workflow_calls) {
         world.start("order");
         ADD_FAILURE() << "it was started";
     } catch (const ebb::Error& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("\"chrage\" is scripted, but no workflow"));
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("\"chrage\" is scripted, but no workflow"));
     }
 }
 

@@ -49,7 +49,7 @@ TEST_F(Load, names_the_file_in_every_problem) {
             FAIL() << path;
         } catch (const DefinitionError& error) {
             EXPECT_EQ(error.diagnostics().at(0).file, path.string());
-            EXPECT_THAT(error.what(), testing::HasSubstr("\n  " + path.string() + ":"));
+            EXPECT_THAT(error.what(), ::testing::HasSubstr("\n  " + path.string() + ":"));
         }
     }
 }
