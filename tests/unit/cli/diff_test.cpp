@@ -103,7 +103,7 @@ TEST_F(CliDiff, markdown_takes_hostile_texts_as_texts) {
     const std::string hostile = world.file(
         "hostile.yaml",
         "workflow: order\nversion: 3\nsteps:\n  - {step: reserve, compensate: release}\n"
-        "  - {step: charge, timeout: 5s, description: 'a | `b` ``c <img src=x>\n\n# d'}\n"
+        "  - {step: charge, timeout: 5s, description: \"a | `b` ``c <img src=x>\\n\\n# d\"}\n"
         "  - notify\n"
     );
     const Outcome outcome = world.run({"diff", before, hostile, "-f", "md"});
