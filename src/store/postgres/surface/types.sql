@@ -122,7 +122,7 @@ BEGIN
     EXECUTE format('CREATE VIEW ebb.%I AS SELECT %s WHERE %s', view_name, $2, $1);
     chosen := (
         SELECT r.ev_action::text FROM pg_rewrite AS r JOIN pg_class AS c ON c.oid = r.ev_class
-        WHERE c.relname = view_name AND c.relnamespace = 'ebb'::regnamespace
+        WHERE c.oid = format('ebb.%I', view_name)::regclass
     );
     EXECUTE format('DROP VIEW ebb.%I', view_name);
     RETURN chosen;
