@@ -29,7 +29,8 @@ function(ebb_unity target)
     return()
   endif()
   find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
-  execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py ${PROJECT_SOURCE_DIR} ${ARGN}
+  execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py
+      ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/unity_groups.json ${ARGN}
     OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[0-9]+" groups "${groups}")
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

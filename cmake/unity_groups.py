@@ -1,4 +1,4 @@
-"""Which sources can be compiled as one: unity_groups.py ROOT SOURCE... prints a number for each of them.
+"""Which sources can be compiled as one: unity_groups.py ROOT CACHE SOURCE... prints a number for each of them.
 
 Sources with the same number declare no file-local name twice (in an unnamed namespace, `static`, a macro or
 a `using`), and none that a header of theirs declares where it would be found, too. The preset `demo` is
@@ -6,6 +6,8 @@ compiled so: a compiler needs most of its time for headers and templates, which 
 """
 
 import functools
+import hashlib
+import json
 import pathlib
 import re
 import sys
@@ -53,33 +55,54 @@ def declarations(text):
 
 
 class Sources:
-    """What the sources below a root declare and include."""
+    """What the sources below a root declare and include. What has been read once is kept in a file."""
 
-    def __init__(self, root):
+    def __init__(self, root, cache):
         self.folders = [pathlib.Path(root, "src"), pathlib.Path(root, "include"), pathlib.Path(root, "tests")]
+        self.cache = pathlib.Path(cache)
+        self.known = {}
+        try:
+            self.known = json.loads(self.cache.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            pass  # the first run, or one that was interrupted
+        self.is_new = False
+
+    def save(self):
+        if self.is_new:
+            self.cache.write_text(json.dumps(self.known), encoding="utf-8")
+
+    def state(self, paths):
+        """A text that is another one if one of these sources has changed, or a header of theirs."""
+        reached = set(paths).union(*map(self.headers, paths))
+        times = sorted((str(path), self.read(path)[0]) for path in reached)
+        return hashlib.sha256(repr(times).encode()).hexdigest()
 
     @functools.cache
-    def text(self, path):
-        return path.read_text(encoding="utf-8")
+    def read(self, path):
+        """[time of change, declarations, openings, included files of ours]"""
+        changed = path.stat().st_mtime_ns
+        found = self.known.get(str(path))
+        if not found or found[0] != changed:
+            text = path.read_text(encoding="utf-8")
+            included = (folder / name for name in INCLUDE.findall(text) for folder in (*self.folders, path.parent))
+            headers = [str(header.resolve()) for header in included if header.is_file()]
+            found = [changed, list(declarations(text)), OPENING.findall(text), headers]
+            self.known[str(path)] = found
+            self.is_new = True
+        return found
 
     @functools.cache
     def header_names(self, path):
         """(name, namespace) of what a header declares: first the aliases, then everything else."""
-        found = list(declarations(self.text(path)))
+        found = self.read(path)[1]
         aliases = {(name, namespace) for namespace, name, line, _ in found if line}
         return aliases, {(name, namespace) for namespace, name, line, _ in found if not line}
-
-    @functools.cache
-    def includes(self, path):
-        folders = (*self.folders, path.parent)
-        found = (folder / name for name in INCLUDE.findall(self.text(path)) for folder in folders)
-        return [header.resolve() for header in found if header.is_file()]
 
     def headers(self, path):
         """All headers that a source includes, also through others."""
         reached, waiting = set(), [path]
         while waiting:
-            for header in self.includes(waiting.pop()):
+            for header in map(pathlib.Path, self.read(waiting.pop())[3]):
                 if header not in reached:
                     reached.add(header)
                     waiting.append(header)
@@ -143,12 +166,21 @@ def merge_small(groups, numbers):
                 break
 
 
-def main(root, paths):
-    sources = Sources(root)
+def main(root, cache, paths):
+    sources = Sources(root, cache)
+    paths = list(map(pathlib.Path, paths))
+    key, state = " ".join(map(str, paths)), sources.state(paths)
+    if sources.known.get(key, [""])[0] != state:
+        sources.known[key] = [state, groups_of(sources, paths)]
+        sources.is_new = True
+    sources.save()
+    print(*sources.known[key][1], sep="\n")
+
+
+def groups_of(sources, paths):
     groups, numbers = [], []
-    for path in map(pathlib.Path, paths):
-        text = sources.text(path)
-        found = list(declarations(text))
+    for path in paths:
+        _, found, openings, _ = sources.read(path)
         names = {name: (namespace, line) for namespace, name, line, is_local in found if is_local}
         known, aliases = {}, set()
         for header in sources.headers(path):
@@ -156,7 +188,6 @@ def main(root, paths):
             aliases |= own_aliases
             for name, namespace in own_names:
                 known.setdefault(name, set()).add(namespace)
-        openings = OPENING.findall(text)
         for number, group in enumerate(groups):
             if group.openings == openings and (larger := group.joined(names, known, aliases)):
                 groups[number] = larger
@@ -168,8 +199,8 @@ def main(root, paths):
             groups.append(alone)
         numbers.append(number)
     merge_small(groups, numbers)
-    print(*numbers, sep="\n")
+    return numbers
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
