@@ -1,4 +1,4 @@
-"""Which sources can be compiled as one: unity_groups.py ROOT CACHE SOURCE... prints a number for each of them.
+"""Which sources can be compiled as one: unity_groups.py ROOT CACHE SOURCE... prints a number for each source.
 
 Sources with the same number declare no file-local name twice (in an unnamed namespace, `static`, a macro or
 a `using`), and none that a header of theirs declares where it would be found, too. The preset `demo` is
@@ -84,7 +84,8 @@ class Sources:
         found = self.known.get(str(path))
         if not found or found[0] != changed:
             text = path.read_text(encoding="utf-8")
-            included = (folder / name for name in INCLUDE.findall(text) for folder in (*self.folders, path.parent))
+            folders = (*self.folders, path.parent)
+            included = (folder / name for name in INCLUDE.findall(text) for folder in folders)
             headers = [str(header.resolve()) for header in included if header.is_file()]
             found = [changed, list(declarations(text)), OPENING.findall(text), headers]
             self.known[str(path)] = found
