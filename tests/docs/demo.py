@@ -69,7 +69,10 @@ class Groups(unittest.TestCase):
         for path, text in zip(paths, sources):
             path.write_text(text)
         script = SOURCE / "cmake/unity_groups.py"
-        return [int(line) for line in run(sys.executable, "-B", script, root, *paths).split()]
+        command = (sys.executable, "-B", script, root, root / "cache.json", *paths)
+        numbers = run(*command).split()
+        self.assertEqual(run(*command).split(), numbers, "what was kept is another answer")
+        return [int(number) for number in numbers]
 
     @staticmethod
     def local(declaration, around="ebb"):
@@ -117,6 +120,28 @@ class Groups(unittest.TestCase):
         for around, expected in (("ebb", [0, 0]), ("ebb::model", [0, 1])):
             alias = f"namespace {around} {{\nusing model::Notice;\n}}  // namespace {around}\n"
             self.assertEqual(self.groups(header, includes, alias), expected)
+
+    def test_an_alias_of_a_header_keeps_its_meaning(self):
+        header = "namespace ebb {\nusing Json = other::Json;\n}  // namespace ebb\n"
+        includes = '#include "known.h"\n' + self.local("int b() {", "ebb::server")
+        nearer = "namespace ebb::server {\nusing view::Json;\n}  // namespace ebb::server\n"
+        self.assertEqual(self.groups(header, includes, nearer), [0, 1])
+        self.assertEqual(self.groups(header, nearer, includes), [0, 1])
+        elsewhere = "namespace ebb::view {\nusing view::Json;\n}  // namespace ebb::view\n"
+        both = '#include "known.h"\n' + nearer
+        self.assertEqual(self.groups(header, both, both), [0, 0])
+        self.assertEqual(self.groups("", self.local("int b() {"), elsewhere), [0, 0])
+
+    def test_what_was_kept_of_a_changed_source_is_not_used(self):
+        self.assertEqual(self.groups("", self.local("int a() {"), self.local("int b() {")), [0, 0])
+        cache = (WORK / "groups/cache.json").read_text()
+        self.assertEqual(self.groups("", self.local("int a() {"), self.local("int a() {")), [0, 1])
+        (WORK / "groups/cache.json").write_text(cache)
+        root = WORK / "groups"
+        paths = [root / "src/0.cpp", root / "src/1.cpp"]
+        script = SOURCE / "cmake/unity_groups.py"
+        numbers = run(sys.executable, "-B", script, root, root / "cache.json", *paths).split()
+        self.assertEqual(numbers, ["0", "1"])
 
     def test_a_source_that_opens_a_namespace_is_only_with_those_that_open_it_too(self):
         plain = self.local("int b() {")
