@@ -18,8 +18,8 @@ if(EBB_PRECOMPILED_HEADER)
   target_precompile_headers(ebb_pch PRIVATE ${PROJECT_SOURCE_DIR}/src/pch/pch.h)
 endif()
 
-# Other programs of the tree are compiled source by source in any case.
-option(EBB_UNITY "Compile many sources of a library as one: a first build takes half of the time, and a change longer" OFF)
+# For libraries and test programs; the other programs of the tree are compiled source by source in any case.
+option(EBB_UNITY "Compile many sources of a library as one: a first build is much faster, and a build after a change slower" OFF)
 
 # ebb_unity(<target> <source>...): compiles many sources as one, if EBB_UNITY says so. Sources whose file-local names clash are
 # kept apart, so that a new source needs no care.
