@@ -162,6 +162,59 @@ TEST_F(StoreTrouble, dates_are_those_of_the_store) {
     EXPECT_EQ(engine->find(id)->created_at, ahead.now());
 }
 
+/// Counts how often it is asked to reclaim space, and answers as the test says.
+class ReclaimingStore : public StoreDecorator {
+ public:
+    using StoreDecorator::StoreDecorator;
+
+    Duration reclaim() override {
+        ++asked;
+        if (error) throw Error(*error, "no");
+        return pause;
+    }
+
+    int asked = 0;
+    Duration pause = 5s;
+    std::optional<ErrorCode> error{};
+};
+
+TEST_F(StoreTrouble, the_store_is_asked_to_reclaim_space_whenever_its_pause_is_over) {
+    ReclaimingStore store(*world.memory);
+    const auto engine = engine_on(store);
+    engine->poll();
+    EXPECT_EQ(store.asked, 1);
+    pass(*engine, 4s);
+    EXPECT_EQ(store.asked, 1);
+    pass(*engine, 1s);
+    EXPECT_EQ(store.asked, 2);
+    store.pause = Duration::max();
+    pass(*engine, 5s);
+    EXPECT_EQ(store.asked, 3);
+    pass(*engine, 10min);
+    EXPECT_EQ(store.asked, 3) << "the store has said that it has nothing to reclaim";
+}
+
+TEST_F(StoreTrouble, a_store_that_is_away_is_asked_to_reclaim_space_again) {
+    ReclaimingStore store(*world.memory);
+    const auto engine = engine_on(store);
+    store.error = ErrorCode::StoreUnavailable;
+    engine->poll();
+    EXPECT_EQ(store.asked, 1);
+    pass(*engine, 2min);
+    EXPECT_GE(store.asked, 2);
+    ASSERT_FALSE(log.lines.empty());
+    EXPECT_EQ(log.lines[0].find("warning reclaim_failed"), 0U) << log.lines[0];
+}
+
+TEST_F(StoreTrouble, a_store_that_cannot_reclaim_space_is_asked_once) {
+    ReclaimingStore store(*world.memory);
+    const auto engine = engine_on(store);
+    store.error = ErrorCode::StoreDenied;
+    engine->poll();
+    pass(*engine, 10min);
+    EXPECT_EQ(store.asked, 1);
+}
+
 TEST_F(StoreTrouble, what_the_store_notices_is_logged_and_bounded) {
     NoticingStore store(*world.memory);
     const auto engine = engine_on(store);
