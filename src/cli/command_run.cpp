@@ -62,7 +62,7 @@ Plan make_plan(Session& session, const RunOptions& options) {
     Plan plan;
     if (options.file.empty() && options.resume.empty()) {
         throw Error(
-            ErrorCode::InvalidArgument, "Give a workflow's file to run, or --resume ID to go on."
+            ErrorCode::InvalidArgument, "Name the file of a workflow to run, or continue an instance with --resume ID."
         );
     }
     if (!options.file.empty()) {
@@ -255,7 +255,7 @@ class Run {
             style.bold(plan_.definition->name),
             plan_.definition->version,
             session_.is_in_memory() ? "" : "  " + style.dim(short_id(id_)),
-            plan_.resumed ? " goes on" : (is_new_ ? "" : " has this key already and goes on")
+            plan_.resumed ? " continues" : (is_new_ ? "" : " has this key already and continues")
         ));
     }
 

@@ -156,8 +156,11 @@ TEST(CliRun, bad_input_is_named_with_its_source) {
     EXPECT_NE(bad.err.find("ebb: invalid_payload: "), std::string::npos);
     const Outcome missing = world.run({"run", file, "--input", "@" + world.path("none.json")});
     EXPECT_EQ(missing.code, 2);
-    EXPECT_NE(missing.err.find("No such file"), std::string::npos);
+    EXPECT_NE(missing.err.find("none.json\" does not exist.\n"), std::string::npos);
     EXPECT_EQ(world.run({"run", world.path("none.yaml")}).code, 2);
+    const std::string misspelled = world.run({"validate", world.path("helo.yaml")}).err;
+    EXPECT_NE(misspelled.find("helo.yaml\" does not exist. Did you mean \""), std::string::npos);
+    EXPECT_NE(misspelled.find("/hello.yaml\"?\n"), std::string::npos) << misspelled;
     EXPECT_EQ(world.run({"run", world.path("")}).code, 2);
 }
 

@@ -224,7 +224,7 @@ TEST(CliUsage, dev_refuses_a_file_that_does_not_exist) {
     CliWorld world;
     const Outcome outcome = world.run({"dev", world.path("none.yaml")});
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("There is no file"));
+    EXPECT_THAT(outcome.err, HasSubstr("none.yaml\" does not exist. `ebb init --yaml`"));
 }
 
 TEST(CliUsage, a_terminal_gets_errors_and_hints_broken_at_spaces) {
