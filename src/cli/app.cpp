@@ -149,7 +149,7 @@ CLI::Validator choice(const std::vector<std::string>& choices) {
         const bool is_synonym = std::find(choices.begin(), choices.end(), value) != choices.end();
         const std::string meant = is_synonym ? value : closest(text, choices);
         return fmt::format(
-            "\"{}\" is none of {}{}",
+            "\"{}\" is not one of {}{}",
             one_line(text),
             fmt::join(choices, ", "),
             meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)
@@ -441,6 +441,12 @@ CommandLine::Mistake CommandLine::explain(const CLI::ParseError& error) const {
         mistake = explain_unknown(unknown.front());
     } else {
         mistake.message = sentence(error.what());
+        for (const auto& [option, choices] : choices_) {
+            if (error.what() != option->get_name() + " is required") continue;
+            mistake.message = fmt::format(
+                "{} is required: one of {}.", option->get_name(), fmt::join(choices, ", ")
+            );
+        }
     }
     if (mistake.hint.empty()) {
         const auto parsed = app_.get_subcommands();

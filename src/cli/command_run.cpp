@@ -10,6 +10,7 @@
 #include "cli/failure_text.h"
 #include "cli/input_argument.h"
 #include "cli/instance_ref.h"
+#include "cli/known_key.h"
 #include "cli/label_argument.h"
 #include "cli/one_instance_store.h"
 #include "cli/patience.h"
@@ -229,6 +230,7 @@ class Run {
             input = read_input(options_.input, text, session_.streams());
         }
         begun_ = session_.now();
+        std::string difference;
         if (plan_.resumed) {
             id_ = *plan_.resumed;
         } else {
@@ -244,6 +246,7 @@ class Run {
             );
             id_ = started.id;
             is_new_ = started.is_new;
+            if (!is_new_) difference = known_key_difference(started);
         }
         store_.set_instance(id_);
         if (plan_.resumed || !is_new_) store_.take_over_from_dead_processes();
@@ -255,8 +258,19 @@ class Run {
             style.bold(plan_.definition->name),
             plan_.definition->version,
             session_.is_in_memory() ? "" : "  " + style.dim(short_id(id_)),
-            plan_.resumed ? " continues" : (is_new_ ? "" : " has this key already and continues")
+            beginning()
         ));
+        if (!difference.empty()) display_.add(" " + style.paint(Style::Color::Yellow, difference));
+    }
+
+    /// What the first line says of an instance that is not new.
+    std::string beginning() {
+        if (!plan_.resumed && is_new_) return {};
+        const auto summary = engine_.find(id_);
+        const bool has_ended = summary && summary->finished_at != TimePoint{};
+        if (plan_.resumed) return has_ended ? " has ended" : " continues";
+        return has_ended ? " has this key already and has ended"
+                         : " has this key already and continues";
     }
 
     void tell_start() {

@@ -7,6 +7,7 @@
 #include "cli/definition_file.h"
 #include "cli/definition_names.h"
 #include "cli/input_argument.h"
+#include "cli/known_key.h"
 #include "cli/label_argument.h"
 #include "cli/payload_argument.h"
 #include "cli/text.h"
@@ -38,14 +39,6 @@ Target target_of(Session& session, Client& engine, const StartCommandOptions& op
     }
     engine.register_workflow(file.definition);
     return {file.definition.name, file.definition.version};
-}
-
-/// How the instance that has the key differs from the one that was asked for.
-std::string difference_of(const StartedInstance& started) {
-    if (!started.has_same_input) {
-        return ". It was started with ANOTHER INPUT, which has not changed";
-    }
-    return started.has_same_version ? "" : ". It has ANOTHER VERSION of the workflow";
 }
 
 /// Says so if a step's handler has no worker while other handlers have one: its name may be
@@ -117,9 +110,9 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     if (started.is_new && names_file(options.workflow)) note_unserved(session, engine, target);
     if (!started.is_new) {
         session.note(fmt::format(
-            "The key \"{}\" exists: this is its instance{}.\n",
+            "The key \"{}\" exists: this is its instance.{}\n",
             one_line(options.key),
-            difference_of(started)
+            known_key_difference(started)
         ));
     }
     return kOk;

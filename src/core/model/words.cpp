@@ -18,7 +18,7 @@ constexpr std::size_t kListedMax = 12;
 constexpr std::size_t kQuotedBytesMax = 80;
 
 /// What other engines and languages call it. The first that is known at the place counts.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 45> kSynonyms{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 46> kSynonyms{{
     {"action", "step"},
     {"action", "do"},
     {"activity", "step"},
@@ -43,6 +43,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 45> kSynonym
     {"if", "when"},
     {"jsonb", "json"},
     {"money", "numeric"},
+    {"name", "workflow"},
     {"number", "numeric"},
     {"object", "json"},
     {"retries", "max_retries"},

@@ -61,7 +61,7 @@ TEST(CliUsage, values_out_of_range_say_what_is_allowed) {
     );
     EXPECT_EQ(
         err({"diagram", "x.yaml", "--format", "sgv"}),
-        "ebb: usage: --format: \"sgv\" is none of mermaid, plantuml, dot, svg, text; did you mean "
+        "ebb: usage: --format: \"sgv\" is not one of mermaid, plantuml, dot, svg, text; did you mean "
         "\"svg\"?"
     );
     EXPECT_EQ(err({"wait"}), "ebb: usage: INSTANCE is required.");
@@ -198,12 +198,15 @@ TEST(CliUsage, another_word_for_a_value_is_recognized) {
     CliWorld world;
     EXPECT_EQ(
         line_of(world.run_db({"decide", "@1", "approve"}).err, 0),
-        "ebb: usage: VERDICT: \"approve\" is none of confirm, reject; did you mean \"confirm\"?"
+        "ebb: usage: VERDICT: \"approve\" is not one of confirm, reject; did you mean \"confirm\"?"
     );
     EXPECT_THAT(
         world.run_db({"list", "--waiting", "people"}).err, HasSubstr("did you mean \"person\"?")
     );
     EXPECT_THAT(world.run_db({"decide", "@1", "maybe"}).err, Not(HasSubstr("did you mean")));
+    EXPECT_THAT(
+        world.run({"completion"}).err, HasSubstr("SHELL is required: one of bash, zsh, fish.")
+    );
 }
 
 TEST(CliUsage, an_option_without_its_value_says_what_the_value_is) {
