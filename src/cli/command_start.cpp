@@ -10,6 +10,7 @@
 #include "cli/known_key.h"
 #include "cli/label_argument.h"
 #include "cli/payload_argument.h"
+#include "cli/report.h"
 #include "cli/text.h"
 #include "cli/waiting.h"
 
@@ -82,15 +83,27 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     const OpenMode mode = names_file(options.workflow) ? OpenMode::MayCreate : OpenMode::MustExist;
     Client& engine = session.connect("start", mode);
     const Target target = target_of(session, engine, options);
-    const StartedInstance started = engine.start(
-        target.workflow,
-        input,
-        {.version = target.version,
-         .key = options.key,
-         .priority = options.priority,
-         .by = session.by(options.by),
-         .labels = read_labels(options.labels)}
-    );
+    const StartOptions wanted{
+        .version = target.version,
+        .key = options.key,
+        .priority = options.priority,
+        .by = session.by(options.by),
+        .labels = read_labels(options.labels),
+    };
+    StartedInstance started;
+    try {
+        started = engine.start(target.workflow, input, wanted);
+    } catch (const Error& error) {
+        // The hint of this code names the instance, which does not exist.
+        if (error.code() != ErrorCode::InvalidState) throw;
+        return complain(
+            session,
+            {.exit_code = exit_code_of(error.code()),
+             .code = to_string(error.code()),
+             .message = error.what(),
+             .hint = "`--input` gives the attributes with which something can happen"}
+        );
+    }
     const std::string id = started.id.to_string();
     if (options.waits) {
         if (!session.options().is_json) session.note(id + "\n");
