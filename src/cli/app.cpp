@@ -158,6 +158,18 @@ CLI::Validator choice(const std::vector<std::string>& choices) {
     return CLI::Validator(check, "", "choice");
 }
 
+constexpr std::string_view kAboutInstances =
+    "An INSTANCE is an id or at least 4 characters of it (tables show the last 8),\n"
+    "@1 for the newest one, or key:WORKFLOW/KEY.";
+
+/// Whether an argument or the value of an option is an instance.
+bool names_instances(const CLI::App& command) {
+    const auto options = command.get_options();
+    return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) {
+        return option->get_name() == "INSTANCE" || option->get_type_name() == "INSTANCE";
+    });
+}
+
 }  // namespace
 
 CommandLine::CommandLine()
@@ -171,10 +183,9 @@ CommandLine::CommandLine()
     // What follows a command may be called like another one: a signal `cancel`, a queue `list`.
     app_.require_subcommand(0, 1);
     app_.footer(
-        "An INSTANCE is an id or at least 4 characters of it (tables show the last 8),\n"
-        "@1 for the newest one, or key:WORKFLOW/KEY.\n"
-        "`ebb COMMAND --help` lists the options of a command; docs/reference/cli.md has\n"
-        "everything."
+        std::string(kAboutInstances) +
+        "\n`ebb COMMAND --help` lists the options of a command. `man ebb` has everything;\n"
+        "in a checkout, see docs/reference/cli.md."
     );
     app_.add_option("--db", global_.db, "PATH (SQLite), postgresql://..., memory: ($EBB_DB)")
         ->type_name("URL")
@@ -392,7 +403,9 @@ void CommandLine::read_output() {
 std::string CommandLine::help() const {
     const auto parsed = app_.get_subcommands();
     if (parsed.empty()) return app_.help();
-    return parsed.front()->help("ebb") +
+    CLI::App& command = *parsed.front();
+    command.footer(names_instances(command) ? std::string(kAboutInstances) : std::string());
+    return command.help("ebb") +
            "\nOptions of all commands: --db URL, --json, --color WHEN, -q, see `ebb --help`.\n";
 }
 

@@ -65,9 +65,8 @@ std::string detail_text(
 ) {
     if (options.with_payloads && !entry.payload.empty()) return one_line(entry.payload);
     const std::string_view ellipsis = style.glyphs().ellipsis;
-    const auto words = event_text(
-        entry, {.times = options.times, .value_max = kValueMax, .ellipsis = ellipsis}
-    );
+    const auto words =
+        event_text(entry, {.times = options.times, .value_max = kValueMax, .ellipsis = ellipsis});
     if (words && !words->empty()) return *words;
     if (!entry.payload.empty()) return payload_text(entry.payload, kPayloadMax, ellipsis);
     return entry.ref == 0 ? std::string() : style.dim(fmt::format("see {}", entry.ref));

@@ -63,7 +63,8 @@ Plan make_plan(Session& session, const RunOptions& options) {
     Plan plan;
     if (options.file.empty() && options.resume.empty()) {
         throw Error(
-            ErrorCode::InvalidArgument, "Name the file of a workflow to run, or continue an instance with --resume ID."
+            ErrorCode::InvalidArgument,
+            "Name the file of a workflow to run, or continue an instance with --resume ID."
         );
     }
     if (!options.file.empty()) {

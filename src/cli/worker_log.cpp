@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "cli/failure_text.h"

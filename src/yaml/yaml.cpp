@@ -27,7 +27,8 @@ struct FileCloser {
 [[noreturn]] void throw_unreadable(const std::filesystem::path& path) {
     if (errno == ENOENT) {
         throw Error(
-            ErrorCode::InvalidArgument, fmt::format("The file \"{}\" does not exist.", path.string())
+            ErrorCode::InvalidArgument,
+            fmt::format("The file \"{}\" does not exist.", path.string())
         );
     }
     throw Error(

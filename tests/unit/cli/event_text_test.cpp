@@ -2,7 +2,6 @@
 
 #include "cli/event_text.h"
 
-
 #include "cli_world.h"
 #include "workflows.h"
 

@@ -61,7 +61,8 @@ TEST(CliUsage, values_out_of_range_say_what_is_allowed) {
     );
     EXPECT_EQ(
         err({"diagram", "x.yaml", "--format", "sgv"}),
-        "ebb: usage: --format: \"sgv\" is not one of mermaid, plantuml, dot, svg, text; did you mean "
+        "ebb: usage: --format: \"sgv\" is not one of mermaid, plantuml, dot, svg, text; did you "
+        "mean "
         "\"svg\"?"
     );
     EXPECT_EQ(err({"wait"}), "ebb: usage: INSTANCE is required.");
@@ -221,6 +222,17 @@ TEST(CliUsage, help_for_a_misspelled_command_names_the_right_one) {
     EXPECT_EQ(world.run({"help", "lst"}).err, world.run({"lst"}).err);
     EXPECT_EQ(world.run({"help", "list"}).out, world.run({"list", "--help"}).out);
     EXPECT_EQ(world.run({"help"}).out, world.run({"--help"}).out);
+}
+
+TEST(CliUsage, help_explains_instances_only_if_the_command_has_one) {
+    CliWorld world;
+    for (const char* command : {"show", "run", "list", "cancel"}) {
+        EXPECT_THAT(world.run({command, "--help"}).out, HasSubstr("An INSTANCE is")) << command;
+    }
+    for (const char* command : {"init", "validate", "doctor", "queue"}) {
+        EXPECT_THAT(world.run({command, "--help"}).out, Not(HasSubstr("An INSTANCE is")));
+    }
+    EXPECT_THAT(world.run({"--help"}).out, HasSubstr("An INSTANCE is"));
 }
 
 TEST(CliUsage, dev_refuses_a_file_that_does_not_exist) {
