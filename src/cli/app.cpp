@@ -158,6 +158,11 @@ CLI::Validator choice(const std::vector<std::string>& choices) {
     return CLI::Validator(check, "", "choice");
 }
 
+/// Not in every build.
+constexpr std::array<std::string_view, 9> kServerCommands{
+    "audit", "grant", "hook", "key", "login-link", "project", "serve", "session", "token"
+};
+
 constexpr std::string_view kAboutInstances =
     "An INSTANCE is an id or at least 4 characters of it (tables show the last 8),\n"
     "@1 for the newest one, or key:WORKFLOW/KEY.";
@@ -432,6 +437,12 @@ CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const
                 "`ebb {}` does not expect \"{}\".", parsed.front()->get_name(), one_line(word)
             ),
             .hint = {},
+        };
+    }
+    if (std::find(kServerCommands.begin(), kServerCommands.end(), word) != kServerCommands.end()) {
+        return {
+            .message = fmt::format("This ebb was built without the server: it has no `ebb {}`.", word),
+            .hint = "build it with -DEBB_WITH_SERVER=ON",
         };
     }
     const std::string synonym = verb_for(word);
