@@ -100,14 +100,14 @@ std::string read_file(const std::string& path, std::size_t bytes_max) {
 
 Payload read_payload(std::string_view argument, std::string_view option, CliStreams& streams) {
     std::string text(argument);
-    std::string what = fmt::format("The JSON of {}", option);
+    std::string what = fmt::format("The value of {}", option);
     if (argument == "-") {
         text = streams.read_input();
-        what = fmt::format("The JSON that {} reads from stdin", option);
+        what = fmt::format("The text that {} reads from stdin", option);
     } else if (argument.starts_with('@')) {
         const std::string path(argument.substr(1));
         text = read_file(path, kPayloadFileBytesMax);
-        what = fmt::format("The JSON in the file \"{}\" of {}", path, option);
+        what = fmt::format("The file \"{}\" of {}", path, option);
     }
     // Its size is the engine's to judge, by its own limit.
     try {

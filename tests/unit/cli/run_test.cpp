@@ -152,7 +152,7 @@ TEST(CliRun, bad_input_is_named_with_its_source) {
     const std::string file = world.file("hello.yaml", kHello);
     const Outcome bad = world.run({"run", file, "--input", "{"});
     EXPECT_EQ(bad.code, 2);
-    EXPECT_NE(bad.err.find("The JSON of --input"), std::string::npos) << bad.err;
+    EXPECT_NE(bad.err.find("The value of --input is not valid JSON"), std::string::npos) << bad.err;
     EXPECT_NE(bad.err.find("ebb: invalid_payload: "), std::string::npos);
     const Outcome missing = world.run({"run", file, "--input", "@" + world.path("none.json")});
     EXPECT_EQ(missing.code, 2);

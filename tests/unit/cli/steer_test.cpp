@@ -136,7 +136,7 @@ TEST_F(CliSteer, signal_carries_a_payload) {
     EXPECT_EQ(json["output"]["to"], "eve");
     const Outcome bare = world.run_db({"signal", id, "delivered", "--payload", "B1"});
     EXPECT_EQ(bare.code, 2);
-    EXPECT_NE(bare.err.find("The JSON of --payload is not valid JSON"), std::string::npos);
+    EXPECT_NE(bare.err.find("The value of --payload is not valid JSON"), std::string::npos);
     EXPECT_NE(bare.err.find("--payload '\"B1\"'"), std::string::npos) << bare.err;
 }
 
