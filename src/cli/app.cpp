@@ -441,7 +441,8 @@ CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const
     }
     if (std::find(kServerCommands.begin(), kServerCommands.end(), word) != kServerCommands.end()) {
         return {
-            .message = fmt::format("This ebb was built without the server: it has no `ebb {}`.", word),
+            .message =
+                fmt::format("This ebb was built without the server: it has no `ebb {}`.", word),
             .hint = "build it with -DEBB_WITH_SERVER=ON",
         };
     }
