@@ -27,7 +27,7 @@ int count_instances(Session& session, const CountOptions& options) {
         throw Error(
             ErrorCode::InvalidArgument,
             fmt::format(
-                "--by: \"{}\" cannot be counted by; there are status and workflow.", one_line(word)
+                "--by: \"{}\" is not one of status, workflow.", one_line(word)
             )
         );
     }

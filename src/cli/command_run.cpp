@@ -338,12 +338,12 @@ class Run {
             if (interrupts_.count() > heard_) {
                 heard_ = interrupts_.count();
                 if (!session_.is_in_memory() || was_cancelled_) return End::Interrupted;
-                cancel(End::Interrupted, "Interrupted: it ebbs back. Ctrl-C again aborts.");
+                cancel(End::Interrupted, "Interrupted: the instance rolls back. Press Ctrl-C again to abort it.");
             }
             const Duration waited = session_.now() - begun_;
             if (waited >= options_.timeout && !was_cancelled_) {
                 if (!session_.is_in_memory()) return End::TimedOut;
-                cancel(End::TimedOut, "The timeout is over: it ebbs back.");
+                cancel(End::TimedOut, "The timeout has expired: the instance rolls back.");
             }
             Duration pause = display_.is_live() && is_shown() ? kFrame : kLook;
             if (!was_cancelled_) pause = std::min(pause, options_.timeout - waited);
@@ -369,7 +369,7 @@ class Run {
         Draining draining(engine_, interrupts_, limit);
         const bool is_busy = engine_.counters().in_flight > 0;
         if (limit > Duration::zero() && is_busy && end != End::Finished && is_shown()) {
-            display_.add("Finishing what runs; Ctrl-C again stops it.");
+            display_.add("Waiting for the running handlers. Press Ctrl-C again to stop them.");
         }
         while (!draining.is_over()) {
             if (interrupts_.count() > heard_) draining.hurry();

@@ -108,7 +108,7 @@ TEST(CliRun, shows_how_it_rolls_back) {
         "  ✓ reserve (<t>)\n"
         "  ✗ charge (<t>) exit_65: the card was declined (the program \"sh\" of the handler "
         "\"charge\" exited with code 65)\n"
-        "  · ebbs back\n"
+        "  · rolls back\n"
         "  ↩ release (<t>) undoes reserve\n"
         "failed after <t>: charge: exit_65\n"
     );

@@ -359,7 +359,7 @@ TEST_F(CliSteer, write_says_what_is_wrong_and_changes_nothing) {
     );
     EXPECT_NE(
         error_of({"note:=abc"})
-            .find("\"note\" (text) needs a JSON value, and abc is none. A text stands in quotes: "
+            .find("\"note\" (text) needs a JSON value, and abc is not one. Write a text in quotes: "
                   "note:='\"abc\"'."),
         std::string::npos
     );
