@@ -411,8 +411,8 @@ WaitingFor wait_for_keeper() {
         .node = {},
         .what = {},
         .sentence =
-            "Something is due (a timer, the end of a step, or a request), and no process of Ebb "
-            "lives that decides it: start `ebb worker`.",
+            "Something is due (a timer, the end of a step, or a request), and no living process of "
+            "Ebb can process it: start `ebb worker`.",
     };
 }
 
