@@ -176,7 +176,9 @@ ApiCalls::Answer ApiCalls::perform(HttpRequest request) {
             throw Error(
                 ErrorCode::StoreInDoubt,
                 fmt::format(
-                    "The server {} may have done it, but its answer was lost: {}.", shown, error.what()
+                    "The server {} may have done it, but its answer was lost: {}.",
+                    shown,
+                    error.what()
                 )
             );
         }

@@ -238,7 +238,8 @@ int run_bulk(Session& session, Client& client, const BulkOptions& options, const
         throw Error(
             ErrorCode::InvalidArgument,
             fmt::format(
-                "`ebb {} --where` acts on every instance that matches the filter: look at them with "
+                "`ebb {} --where` acts on every instance that matches the filter: look at them "
+                "with "
                 "--dry-run, then add --yes.",
                 verb.name
             )

@@ -338,7 +338,10 @@ class Run {
             if (interrupts_.count() > heard_) {
                 heard_ = interrupts_.count();
                 if (!session_.is_in_memory() || was_cancelled_) return End::Interrupted;
-                cancel(End::Interrupted, "Interrupted: the instance rolls back. Press Ctrl-C again to abort it.");
+                cancel(
+                    End::Interrupted,
+                    "Interrupted: the instance rolls back. Press Ctrl-C again to abort it."
+                );
             }
             const Duration waited = session_.now() - begun_;
             if (waited >= options_.timeout && !was_cancelled_) {

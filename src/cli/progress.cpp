@@ -222,7 +222,9 @@ std::optional<ProgressLine> Progress::read_instance(const HistoryEntry& event) {
             });
         }
         const std::string savepoint = member_text(event.payload, "savepoint");
-        return notice(savepoint.empty() ? "rolls back" : "rolls back to the savepoint " + savepoint);
+        return notice(
+            savepoint.empty() ? "rolls back" : "rolls back to the savepoint " + savepoint
+        );
     }
     if (event.type == "resumed") return notice("continues from the savepoint " + event.node);
     if (event.type == "cancel_requested") return notice("cancelled" + request_text(event.payload));

@@ -59,8 +59,8 @@ TEST(CliWorker, logs_lines_that_fit_on_a_terminal) {
             EXPECT_LE(display_width(line), columns) << line;
         }
         EXPECT_GT(n, 5U);
-        EXPECT_THAT(outcome.err, ::testing::HasSubstr(" worker_started worker=w1 "));
-        EXPECT_THAT(outcome.err, ::testing::HasSubstr(" warning: step_failed "));
+        EXPECT_THAT(outcome.err, ::testing::HasSubstr(" worker_started worker=w1"));
+        EXPECT_THAT(outcome.err, ::testing::HasSubstr(" warning: step_failed"));
         EXPECT_THAT(outcome.err, ::testing::Not(::testing::HasSubstr("time=")));
         if (columns != 80) continue;
         EXPECT_THAT(outcome.err, ::testing::HasSubstr(" saga v1 node=charge "));
