@@ -421,9 +421,8 @@ class Steering(ApiTest):
         self.until_waiting(instance, "decision")
         self.assertFalse(self.api.post(f"/instances/{instance}/requeue").json()["changed"])
         aborted = self.start()
-        acts = ((instance, "pause"), (instance, "resume"), (instance, "cancel"), (aborted, "abort"))
-        for target, act in acts:
-            changed = [self.api.post(f"/instances/{target}/{act}").json()["changed"] for _ in range(2)]
+        for one, act in ((instance, "pause"), (instance, "resume"), (instance, "cancel"), (aborted, "abort")):
+            changed = [self.api.post(f"/instances/{one}/{act}").json()["changed"] for _ in range(2)]
             self.assertEqual(changed, [True, False], act)
 
     def test_lists_what_each_instance_waits_for(self):
