@@ -10,6 +10,7 @@
 #include "cli/failure_text.h"
 #include "cli/input_argument.h"
 #include "cli/instance_ref.h"
+#include "cli/known_key.h"
 #include "cli/label_argument.h"
 #include "cli/one_instance_store.h"
 #include "cli/patience.h"
@@ -62,7 +63,8 @@ Plan make_plan(Session& session, const RunOptions& options) {
     Plan plan;
     if (options.file.empty() && options.resume.empty()) {
         throw Error(
-            ErrorCode::InvalidArgument, "Give a workflow's file to run, or --resume ID to go on."
+            ErrorCode::InvalidArgument,
+            "Name the file of a workflow to run, or continue an instance with --resume ID."
         );
     }
     if (!options.file.empty()) {
@@ -229,6 +231,7 @@ class Run {
             input = read_input(options_.input, text, session_.streams());
         }
         begun_ = session_.now();
+        std::string difference;
         if (plan_.resumed) {
             id_ = *plan_.resumed;
         } else {
@@ -244,6 +247,7 @@ class Run {
             );
             id_ = started.id;
             is_new_ = started.is_new;
+            if (!is_new_) difference = known_key_difference(started);
         }
         store_.set_instance(id_);
         if (plan_.resumed || !is_new_) store_.take_over_from_dead_processes();
@@ -255,8 +259,19 @@ class Run {
             style.bold(plan_.definition->name),
             plan_.definition->version,
             session_.is_in_memory() ? "" : "  " + style.dim(short_id(id_)),
-            plan_.resumed ? " goes on" : (is_new_ ? "" : " has this key already and goes on")
+            beginning()
         ));
+        if (!difference.empty()) display_.add(" " + style.paint(Style::Color::Yellow, difference));
+    }
+
+    /// What the first line says of an instance that is not new.
+    std::string beginning() {
+        if (!plan_.resumed && is_new_) return {};
+        const auto summary = engine_.find(id_);
+        const bool has_ended = summary && summary->finished_at != TimePoint{};
+        if (plan_.resumed) return has_ended ? " has ended" : " continues";
+        return has_ended ? " has this key already and has ended"
+                         : " has this key already and continues";
     }
 
     void tell_start() {
@@ -323,12 +338,15 @@ class Run {
             if (interrupts_.count() > heard_) {
                 heard_ = interrupts_.count();
                 if (!session_.is_in_memory() || was_cancelled_) return End::Interrupted;
-                cancel(End::Interrupted, "Interrupted: it ebbs back. Ctrl-C again aborts.");
+                cancel(
+                    End::Interrupted,
+                    "Interrupted: the instance rolls back. Press Ctrl-C again to abort it."
+                );
             }
             const Duration waited = session_.now() - begun_;
             if (waited >= options_.timeout && !was_cancelled_) {
                 if (!session_.is_in_memory()) return End::TimedOut;
-                cancel(End::TimedOut, "The timeout is over: it ebbs back.");
+                cancel(End::TimedOut, "The timeout has expired: the instance rolls back.");
             }
             Duration pause = display_.is_live() && is_shown() ? kFrame : kLook;
             if (!was_cancelled_) pause = std::min(pause, options_.timeout - waited);
@@ -354,7 +372,7 @@ class Run {
         Draining draining(engine_, interrupts_, limit);
         const bool is_busy = engine_.counters().in_flight > 0;
         if (limit > Duration::zero() && is_busy && end != End::Finished && is_shown()) {
-            display_.add("Finishing what runs; Ctrl-C again stops it.");
+            display_.add("Waiting for the running handlers. Press Ctrl-C again to stop them.");
         }
         while (!draining.is_over()) {
             if (interrupts_.count() > heard_) draining.hurry();

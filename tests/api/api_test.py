@@ -419,11 +419,11 @@ class Steering(ApiTest):
     def test_says_whether_an_act_has_changed_anything(self):
         instance = self.start()
         self.until_waiting(instance, "decision")
-        self.api.post(f"/instances/{instance}/pause")
-        for expected in (True, False):
-            answer = self.api.post(f"/instances/{instance}/resume").json()
-            self.assertEqual(answer["changed"], expected)
         self.assertFalse(self.api.post(f"/instances/{instance}/requeue").json()["changed"])
+        aborted = self.start()
+        for one, act in ((instance, "pause"), (instance, "resume"), (instance, "cancel"), (aborted, "abort")):
+            changed = [self.api.post(f"/instances/{one}/{act}").json()["changed"] for _ in range(2)]
+            self.assertEqual(changed, [True, False], act)
 
     def test_lists_what_each_instance_waits_for(self):
         older, instance = self.start(), self.start()

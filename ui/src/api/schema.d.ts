@@ -5050,7 +5050,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Instance"];
+                    "application/json": components["schemas"]["SteeredInstance"];
                 };
             };
             404: components["responses"]["InstanceNotFound"];
@@ -5093,7 +5093,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Instance"];
+                    "application/json": components["schemas"]["SteeredInstance"];
                 };
             };
             404: components["responses"]["InstanceNotFound"];
@@ -5136,7 +5136,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Instance"];
+                    "application/json": components["schemas"]["SteeredInstance"];
                 };
             };
             404: components["responses"]["InstanceNotFound"];
