@@ -216,6 +216,13 @@ Json Server::initialize(const Json& params) {
         "/capabilities/textDocument/completion/completionItem/snippetSupport"
     );
     takes_snippets_ = params.is_object() && params.contains(kSnippets) && params[kSnippets] == true;
+    const Json::json_pointer kEdit("/capabilities/workspace/workspaceEdit");
+    if (params.is_object() && params.contains(kEdit) && params[kEdit].is_object()) {
+        const Json& edit = params[kEdit];
+        can_annotate_ = edit.contains("changeAnnotationSupport") &&
+                        edit["changeAnnotationSupport"].is_object() &&
+                        edit.value("documentChanges", Json()) == true;
+    }
     read_commands(params);
     Json capabilities = {
         {"positionEncoding", encoding_ == Encoding::Utf8 ? "utf-8" : "utf-16"},
