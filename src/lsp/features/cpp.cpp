@@ -179,7 +179,13 @@ Json cpp_diagram_json(const Document& document, const Json& params, const Diagra
         {"workflows", std::move(names)},
         {"exact", workflow.is_exact()},
     };
-    add_picture(answer, params, workflow.definition, options, source::notes_of(workflow));
+    add_picture(
+        answer,
+        params,
+        {.definition = workflow.definition,
+         .options = options,
+         .notes = source::notes_of(workflow)}
+    );
     return answer;
 }
 
