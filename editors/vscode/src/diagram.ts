@@ -157,6 +157,7 @@ export class Diagrams implements vscode.Disposable, vscode.WebviewPanelSerialize
 }
 
 const BODY = `<p id="state" role="status" hidden></p>
+<input id="search" type="search" placeholder="Find a node (/)" aria-label="Find a node">
 <main id="picture"></main>`;
 
 /** Goes to the lines of a node, if the server knows the document and the node. */

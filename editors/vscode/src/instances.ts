@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { ask } from './command';
 import { connections, type Connection, type Tokens } from './connections';
-import { actsFor, shortId, type Summary } from './model';
+import { actsFor, countsText, shortId, type Summary } from './model';
 import type { Run, Runs } from './runs';
 
 /** How many instances of a workflow are listed. */
@@ -15,6 +15,9 @@ export interface Place {
   id: string;
   workflow: string;
 }
+
+/** By workflow, then by status. */
+type Counts = Record<string, Record<string, number>>;
 
 export type Item =
   | { is: 'runs' }
@@ -44,18 +47,25 @@ const iconOf = (status: string) => {
 /** "running" of an instance that only waits says less than "waiting". */
 const shownStatus = ({ status, waiting_for: waits }: Summary) => (status === 'running' && waits?.length && !waits.some((wait) => wait.kind === 'handler') ? 'waiting' : status);
 
-const countsText = (counts: Record<string, number>) => Object.entries(counts).map(([status, count]) => `${count} ${status.replaceAll('_', ' ')}`).join(', ');
-
 /** The tree of runs and of the instances of each connection. A store or server is asked only when a person opens it. */
 export class Instances implements vscode.TreeDataProvider<Item> {
   private readonly changed = new vscode.EventEmitter<Item | undefined>();
   private readonly filters = new Map<string, string>();
+  private readonly counted = new vscode.EventEmitter<void>();
+  private readonly counts = new Map<string, { connection: Connection; workflows: Counts }>();
+  /** A connection has told how many instances it has. */
+  readonly onDidCount = this.counted.event;
   readonly onDidChangeTreeData = this.changed.event;
 
   constructor(
     private readonly tokens: Tokens,
     private readonly runs: Runs,
   ) {}
+
+  /** As the connections told when they were asked last. */
+  countsOf(workflow: string): { connection: Connection; counts: Record<string, number> }[] {
+    return [...this.counts.values()].map(({ connection, workflows }) => ({ connection, counts: workflows[workflow] ?? {} }));
+  }
 
   refresh(item?: Item): void {
     this.changed.fire(item);
@@ -138,7 +148,9 @@ export class Instances implements vscode.TreeDataProvider<Item> {
   private async workflowsOf(connection: Connection): Promise<Item[]> {
     const filter = this.filters.get(connection.url);
     if (filter !== undefined) return this.list(connection, ['--where', filter]);
-    const { workflows } = await ask<{ workflows: Record<string, Record<string, number>> }>(['stats'], await this.tokens.target(connection));
+    const { workflows } = await ask<{ workflows: Counts }>(['stats'], await this.tokens.target(connection));
+    this.counts.set(connection.url, { connection, workflows });
+    this.counted.fire();
     const items = Object.entries(workflows).map(([workflow, counts]): Item => ({ is: 'workflow', connection, workflow, counts }));
     return items.length > 0 ? items : [{ is: 'message', text: 'No instances.', isError: false }];
   }

@@ -127,7 +127,8 @@ export function timeline(shown: Pick<Shown, 'instance' | 'events' | 'now'>): Row
 }
 
 /** What a person can do about an instance in this state. */
-export type Act = 'decide' | 'signal' | 'requeue' | 'cancel';
+export const ACTS = ['decide', 'signal', 'requeue', 'pause', 'resume', 'cancel', 'abort'] as const;
+export type Act = (typeof ACTS)[number];
 
 const ENDED = new Set(['completed', 'failed', 'cancelled', 'aborted', 'moved']);
 
@@ -138,9 +139,18 @@ export function actsFor(instance: Pick<Summary, 'status' | 'waiting_for'>): Act[
   if (waits('decision')) acts.push('decide');
   if (waits('signal')) acts.push('signal');
   if (instance.status === 'dead_letter') acts.push('requeue');
-  acts.push('cancel');
+  if (instance.status === 'running') acts.push('pause');
+  if (instance.status === 'paused') acts.push('resume');
+  acts.push('cancel', 'abort');
   return acts;
 }
+
+/** `3 running, 1 dead letter`. */
+export const countsText = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([status, count]) => `${count} ${status.replaceAll('_', ' ')}`)
+    .join(', ');
 
 /** The end of an id, which is what differs between instances of a day. */
 export const shortId = (id: string) => id.slice(-8);

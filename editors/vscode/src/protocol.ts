@@ -1,6 +1,6 @@
 // What `ebb/diagram` answers, and what the extension and the picture's page say to each other.
 
-import type { Act, Shown } from './model';
+import { ACTS, type Act, type Shown } from './model';
 
 export interface Position {
   line: number;
@@ -30,7 +30,8 @@ export interface Diagram {
 /** To the page. */
 export type ToPage =
   | { type: 'diagram'; uri: string; svg: string; problems: number }
-  | { type: 'mark'; node: string | null };
+  | { type: 'mark'; node: string | null }
+  | { type: 'difference'; svg: string; list: string; note: string };
 
 /** From the page. */
 export type FromPage = { type: 'ready' } | { type: 'open'; node: string };
@@ -73,7 +74,7 @@ export function isFromPage(message: unknown): message is FromPage {
 export function isFromInstancePage(message: unknown): message is FromInstancePage {
   if (typeof message !== 'object' || message === null) return false;
   const { type, act, node, title, pointer } = message as Record<string, unknown>;
-  if (type === 'act') return typeof act === 'string' && ['decide', 'signal', 'requeue', 'cancel'].includes(act);
+  if (type === 'act') return typeof act === 'string' && (ACTS as readonly string[]).includes(act);
   if (type === 'open') return typeof node === 'string';
   if (type === 'value') return typeof title === 'string' && Array.isArray(pointer) && pointer.every((key) => typeof key === 'string' || typeof key === 'number');
   return type === 'ready';

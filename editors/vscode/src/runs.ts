@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { ask, Lines, type Target } from './command';
+import { ask, Lines, types, type Target } from './command';
 import type { Summary } from './model';
 import { faultOfJson } from './steer';
 import { mayBeWorkflow, type Server } from './server';
@@ -19,7 +19,11 @@ interface Sample {
   input: unknown;
 }
 
+/** Where the input of a run comes from: the person, or the run before if there was one. */
+export type InputChoice = 'ask' | 'last';
+
 const RUNS = 'ebb.runs';
+const LAST = 'ebb.input:';
 const RUNS_MAX = 20;
 const LABEL_MAX = 80;
 
@@ -45,7 +49,7 @@ export class Runs implements vscode.Disposable {
   }
 
   /** Runs a workflow with an input that the person picks or writes; gives the run when it has begun. */
-  async run(wanted?: vscode.Uri | string): Promise<Run | undefined> {
+  async run(wanted?: vscode.Uri | string, choice: InputChoice = 'ask'): Promise<Run | undefined> {
     const given = typeof wanted === 'string' ? vscode.Uri.parse(wanted, true) : wanted;
     const document = given ? await vscode.workspace.openTextDocument(given) : vscode.window.activeTextEditor?.document;
     if (!document || !mayBeWorkflow(document) || document.languageId === 'cpp') {
@@ -53,7 +57,8 @@ export class Runs implements vscode.Disposable {
       return undefined;
     }
     if ((document.isUntitled || document.isDirty) && !(await document.save())) return undefined;
-    const input = await this.pickInput(document);
+    const last = choice === 'last' ? this.lastInput(document) : undefined;
+    const input = last ?? (await this.pickInput(document));
     if (input === undefined) return undefined;
     const db = await this.makeDatabase();
     const file = document.uri.fsPath;
@@ -113,10 +118,13 @@ export class Runs implements vscode.Disposable {
     }
   }
 
+  private lastInput(document: vscode.TextDocument): string | undefined {
+    return this.context.workspaceState.get<string>(LAST + document.uri.toString());
+  }
+
   /** JSON text, or undefined if the person gave up. */
   private async pickInput(document: vscode.TextDocument): Promise<string | undefined> {
-    const lastKey = `ebb.input:${document.uri.toString()}`;
-    const last = this.context.workspaceState.get<string>(lastKey);
+    const last = this.lastInput(document);
     const samples = (await this.server.ask<Sample[]>('ebb/samples', { textDocument: { uri: document.uri.toString() } }).catch(() => undefined)) ?? [];
     const items: (vscode.QuickPickItem & { input?: string })[] = samples.map(({ name, input }) => {
       const text = JSON.stringify(input);
@@ -127,9 +135,7 @@ export class Runs implements vscode.Disposable {
     const picked = samples.length > 0 ? await vscode.window.showQuickPick(items, { title: 'Run with which input?' }) : items.at(-1);
     if (!picked) return undefined;
     const input = picked.input ?? (await vscode.window.showInputBox({ title: 'Input of the workflow: JSON', value: last ?? '{}', ignoreFocusOut: true, validateInput: faultOfJson }));
-    if (input !== undefined && picked.input === undefined) await this.context.workspaceState.update(lastKey, input);
+    if (input !== undefined) await this.context.workspaceState.update(LAST + document.uri.toString(), input);
     return input;
   }
 }
-
-const types = () => (vscode.workspace.getConfiguration('ebb').get<string[]>('types') ?? []).flatMap((file) => ['--types', file]);

@@ -1,4 +1,5 @@
-// The page of the picture: a click opens the lines of a node, the cursor's node is marked, Ctrl and the wheel zoom.
+// The page of the picture: a click opens the lines of a node, the cursor's node is marked, Ctrl and the wheel zoom, the arrows
+// go from node to node, and / finds one. It also shows a difference: a picture and a list.
 
 import type { FromPage, ToPage } from '../src/protocol';
 import { rebuild } from './svg';
@@ -14,6 +15,8 @@ interface State {
 const host = acquireVsCodeApi();
 const picture = document.getElementById('picture') as HTMLElement;
 const state = document.getElementById('state') as HTMLElement;
+const search = document.getElementById('search') as HTMLInputElement | null;
+const list = document.getElementById('list');
 const nonce = document.body.dataset.nonce ?? '';
 let zoom = host.getState()?.zoom ?? 1;
 let last: string | undefined;
@@ -43,6 +46,46 @@ function mark(name: string | null): void {
   here?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
+/** As large as the page, and not larger than it is drawn. */
+function fit(): void {
+  const box = picture.querySelector('svg')?.viewBox.baseVal;
+  if (box && box.width > 0 && box.height > 0) setZoom(Math.min(1, picture.clientWidth / box.width, picture.clientHeight / box.height));
+}
+
+/** The nearest node in the direction of an arrow. */
+function step(key: string): void {
+  const from = document.activeElement?.closest<SVGGElement>('g[data-node]');
+  if (!from) return groups()[0]?.focus();
+  const middle = (group: Element) => {
+    const { left, top, width, height } = group.getBoundingClientRect();
+    return { x: left + width / 2, y: top + height / 2 };
+  };
+  const here = middle(from);
+  const isAcross = key === 'ArrowLeft' || key === 'ArrowRight';
+  const sign = key === 'ArrowLeft' || key === 'ArrowUp' ? -1 : 1;
+  let best: SVGGElement | undefined;
+  let least = Infinity;
+  for (const group of groups()) {
+    const { x, y } = middle(group);
+    const [along, beside] = isAcross ? [x - here.x, y - here.y] : [y - here.y, x - here.x];
+    // Twice as far as it is beside: a neighbor in the row comes first.
+    const distance = along * sign + 2 * Math.abs(beside);
+    if (along * sign > 1 && distance < least) [best, least] = [group, distance];
+  }
+  best?.focus();
+}
+
+/** The nodes whose names have the text: the one that was found before if it still fits, or the one behind it. */
+function find(text: string, isNext: boolean): void {
+  const wanted = text.trim().toLowerCase();
+  const found = groups().filter((group) => wanted !== '' && group.dataset.node?.toLowerCase().includes(wanted));
+  const present = found.findIndex((group) => group.classList.contains('found'));
+  const next = found[present < 0 ? 0 : (present + (isNext ? 1 : 0)) % found.length];
+  for (const group of groups()) group.classList.toggle('found', group === next);
+  next?.scrollIntoView({ block: 'center', inline: 'center' });
+  search?.setAttribute('aria-invalid', String(wanted !== '' && !next));
+}
+
 function show(text: string): void {
   const svg = rebuild(text, nonce, isDark());
   if (!svg) return;
@@ -59,6 +102,15 @@ function show(text: string): void {
   mark(marked);
 }
 
+function showDifference({ svg, list: text, note }: ToPage & { type: 'difference' }): void {
+  state.hidden = note === '';
+  state.textContent = note;
+  show(svg);
+  if (!list) return;
+  list.hidden = false;
+  list.textContent = text;
+}
+
 function open(event: Event): void {
   const group = event.target instanceof Element ? event.target.closest<SVGGElement>('g[data-node]') : null;
   if (group?.dataset.node !== undefined) host.postMessage({ type: 'open', node: group.dataset.node });
@@ -67,6 +119,7 @@ function open(event: Event): void {
 window.addEventListener('message', (event: MessageEvent<ToPage>) => {
   const message = event.data;
   if (message.type === 'mark') return mark(message.node);
+  if (message.type === 'difference') return showDifference(message);
   if (message.type !== 'diagram') return;
   host.setState({ uri: message.uri, zoom });
   state.hidden = message.problems === 0;
@@ -77,7 +130,27 @@ picture.addEventListener('click', open);
 picture.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' || event.key === ' ') open(event);
 });
+search?.addEventListener('input', () => find(search.value, false));
+search?.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter') find(search.value, true);
+  if (event.key === 'Escape') {
+    const found = picture.querySelector<SVGGElement>('g.found');
+    search.value = '';
+    find('', false);
+    (found ?? groups()[0])?.focus();
+  }
+});
 document.addEventListener('keydown', (event) => {
+  if (event.target === search) return;
+  if (event.key.startsWith('Arrow')) {
+    event.preventDefault();
+    step(event.key);
+  }
+  if (event.key === '/' && search) {
+    event.preventDefault();
+    search.focus();
+  }
+  if (event.key === 'f') fit();
   if (event.key === '+') setZoom(zoom * 1.2);
   if (event.key === '-') setZoom(zoom / 1.2);
   if (event.key === '0') setZoom(1);
