@@ -108,6 +108,7 @@ class Server {
     std::vector<std::string> changed_files_;
     bool can_register_ = false;  ///< the client lets the server ask for changes of files
     bool can_refresh_lenses_ = false;
+    bool can_create_files_ = false;
     bool can_annotate_ = false;  ///< the client shows what edits are about
     bool are_files_read_ = false;
     std::set<std::string, std::less<>> commands_;  ///< that the client has for lenses

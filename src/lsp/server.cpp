@@ -219,9 +219,12 @@ Json Server::initialize(const Json& params) {
     const Json::json_pointer kEdit("/capabilities/workspace/workspaceEdit");
     if (params.is_object() && params.contains(kEdit) && params[kEdit].is_object()) {
         const Json& edit = params[kEdit];
-        can_annotate_ = edit.contains("changeAnnotationSupport") &&
-                        edit["changeAnnotationSupport"].is_object() &&
-                        edit.value("documentChanges", Json()) == true;
+        const bool has_versions = edit.value("documentChanges", Json()) == true;
+        can_annotate_ = has_versions && edit.value("changeAnnotationSupport", Json()).is_object();
+        const Json operations = edit.value("resourceOperations", Json::array());
+        can_create_files_ =
+            has_versions &&
+            std::find(operations.begin(), operations.end(), Json("create")) != operations.end();
     }
     read_commands(params);
     Json capabilities = {

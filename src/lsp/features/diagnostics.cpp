@@ -190,6 +190,9 @@ Json Server::list_actions(const Json& params) {
     if (!document->uri().ends_with(".json")) {
         if (wants("quickfix")) {
             add_merge_key_repairs(*document, settings(), {begin, end}, actions);
+            if (can_create_files_) {
+                add_document_moves(*document, settings(), {begin, end}, actions);
+            }
         }
         if (wants("refactor.rewrite")) {
             add_descriptions(*document, settings(), {begin, end}, actions);

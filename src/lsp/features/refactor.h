@@ -30,6 +30,14 @@ void add_repairs(
     Json& actions
 );
 
+/// A second document goes to a file of its own. The client can create files.
+void add_document_moves(
+    const Document& document,
+    const CheckSettings& settings,
+    const Selection& selection,
+    Json& actions
+);
+
 /// For a merge key `<<`: what it takes is written out, or goes to `defaults:`.
 void add_merge_key_repairs(
     const Document& document,

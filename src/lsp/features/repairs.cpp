@@ -128,6 +128,63 @@ class Repairs : public Refactoring {
     }
 };
 
+/// What is behind a `---` goes to a file of its own, beside the file.
+class DocumentMove : public Refactoring {
+ public:
+    using Refactoring::Refactoring;
+
+    void run(const CheckSettings& settings) {
+        for (const Diagnostic& problem : document_.checked(settings).problems) {
+            if (problem.code != "several_documents") continue;
+            const std::size_t at = document_.lines().offset_of_place(problem.line, problem.column);
+            const bool is_selected =
+                parts_.line_begin(at) <= selection_.end && selection_.begin <= parts_.line_end(at);
+            const bool is_separator = text().substr(at).starts_with("---");
+            if (is_selected && is_separator) move(at, diagnostic_json(document_, settings, problem));
+        }
+    }
+
+ private:
+    void move(std::size_t at, Json problem) {
+        const std::size_t line_end = std::min(text().find('\n', at), text().size() - 1);
+        const std::string moved(text().substr(line_end + 1));
+        if (moved.empty()) return;
+        const std::string uri = new_uri(moved);
+        const LineIndex& lines = document_.lines();
+        const LineIndex none("", Encoding::Utf8);
+        Json insertion = {{"range", range_json(none, 0, 0)}, {"newText", moved}};
+        Json deletion = {{"range", range_json(lines, at, text().size())}, {"newText", ""}};
+        const Json created = {{"uri", uri}, {"version", nullptr}};
+        const Json here = {{"uri", document_.uri()}, {"version", document_.version}};
+        Json& action = add(
+            fmt::format("Move to {}", uri.substr(uri.rfind('/') + 1)), kQuickFixKind, {}
+        );
+        action["diagnostics"] = Json::array({std::move(problem)});
+        action["edit"] = {
+            {"documentChanges",
+             Json::array(
+                 {Json{{"kind", "create"}, {"uri", uri}},
+                  Json{{"textDocument", created}, {"edits", Json::array({std::move(insertion)})}},
+                  Json{{"textDocument", here}, {"edits", Json::array({std::move(deletion)})}}}
+             )}
+        };
+    }
+
+    /// By the name of its workflow, if that can be a file's.
+    std::string new_uri(const std::string& moved) const {
+        const yaml::LineTree tree(moved);
+        const int head = tree.find(0, "workflow");
+        const std::string name = head < 0 ? std::string() : tree.scalar(head);
+        const std::string& own = document_.uri();
+        const std::string folder = own.substr(0, own.rfind('/') + 1);
+        const bool is_word = !name.empty() && name.size() <= 100 && yaml_word(name) == name;
+        std::string uri = folder + name + ".ebb.yaml";
+        if (is_word && uri != own) return uri;
+        const std::string file = own.substr(folder.size());
+        return folder + file.substr(0, file.find('.')) + "-2.ebb.yaml";
+    }
+};
+
 /// An entry in `handlers:`.
 class Description : public Refactoring {
  public:
@@ -171,6 +228,15 @@ void add_repairs(
     Json& actions
 ) {
     Repairs(document, settings, selection, actions).run();
+}
+
+void add_document_moves(
+    const Document& document,
+    const CheckSettings& settings,
+    const Selection& selection,
+    Json& actions
+) {
+    DocumentMove(document, selection, actions).run(settings);
 }
 
 void add_descriptions(
