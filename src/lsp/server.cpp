@@ -208,6 +208,10 @@ Json Server::initialize(const Json& params) {
             if (offered == "utf-8") encoding_ = Encoding::Utf8;
         }
     }
+    const auto process = params.is_object() ? params.find("processId") : params.end();
+    if (params.is_object() && process != params.end() && process->is_number_integer()) {
+        client_process_ = process->get<std::int64_t>();
+    }
     read_folders(params);
     if (params.is_object() && params.contains("initializationOptions")) {
         read_settings(params["initializationOptions"]);
