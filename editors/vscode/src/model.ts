@@ -154,3 +154,23 @@ export const countsText = (counts: Record<string, number>) =>
 
 /** The end of an id, which is what differs between instances of a day. */
 export const shortId = (id: string) => id.slice(-8);
+
+/** The parts of a definition that hold data and no nodes. */
+const DATA = new Set(['input', 'output', 'metadata', 'schema', 'input_schema', 'handlers', 'samples', 'labels']);
+
+/** The handlers that a definition calls and does not describe, sorted. */
+export function missingHandlers(definition: unknown): string[] {
+  const known = new Set(Object.keys((definition as { handlers?: object }).handlers ?? {}));
+  const called = new Set<string>();
+  const look = (part: unknown): void => {
+    if (Array.isArray(part)) return part.forEach(look);
+    if (typeof part !== 'object' || part === null) return;
+    const { step, do: rule, handler, compensate } = part as Record<string, unknown>;
+    const own = [handler, step, rule].find((name) => typeof name === 'string');
+    const undone = typeof compensate === 'object' && compensate !== null ? (compensate as { handler?: unknown }).handler : compensate;
+    for (const name of [own, undone]) if (typeof name === 'string') called.add(name);
+    for (const [key, value] of Object.entries(part)) if (!DATA.has(key)) look(value);
+  };
+  look(definition);
+  return [...called].filter((name) => !known.has(name)).sort();
+}

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { ask, Lines, types, type Target } from './command';
-import type { Summary } from './model';
+import { missingHandlers, type Summary } from './model';
 import { faultOfJson } from './steer';
 import { mayBeWorkflow, type Server } from './server';
 
@@ -11,6 +11,8 @@ export interface Run {
   workflow: string;
   file: string;
   db: string;
+  /** Handlers that the file does not describe return their input. */
+  hasStubs?: boolean;
 }
 
 /** What `ebb/samples` answers. */
@@ -25,8 +27,10 @@ export type InputChoice = 'ask' | 'last';
 const RUNS = 'ebb.runs';
 const LAST = 'ebb.input:';
 const RUNS_MAX = 20;
+const NAMES_MAX = 5;
 const LABEL_MAX = 80;
 
+const optionsOf = ({ hasStubs }: Run) => [...types(), ...(hasStubs ? ['--stub', 'echo'] : [])];
 const targetOf = (run: Pick<Run, 'db'>): Target => ({ args: ['--db', run.db] });
 
 export class Runs implements vscode.Disposable {
@@ -60,9 +64,12 @@ export class Runs implements vscode.Disposable {
     const last = choice === 'last' ? this.lastInput(document) : undefined;
     const input = last ?? (await this.pickInput(document));
     if (input === undefined) return undefined;
+    const hasStubs = await this.pickStubs(document);
+    if (hasStubs === undefined) return undefined;
     const db = await this.makeDatabase();
     const file = document.uri.fsPath;
-    const run = await this.follow(['run', file, '--input', '-', '--events', ...types()], { id: '', workflow: '', file, db }, input);
+    const begun: Run = { id: '', workflow: '', file, db, hasStubs };
+    const run = await this.follow(['run', file, '--input', '-', '--events', ...optionsOf(begun)], begun, input);
     if (run) await this.keep([run, ...this.all()]);
     return run;
   }
@@ -70,7 +77,7 @@ export class Runs implements vscode.Disposable {
   /** Continues a run that has not ended and that no program runs, such as a requeued one. */
   async goOn(run: Run): Promise<void> {
     if (this.live.has(run.db)) return;
-    await this.follow(['run', run.file, '--resume', run.id, '--events', ...types()], run);
+    await this.follow(['run', run.file, '--resume', run.id, '--events', ...optionsOf(run)], run);
   }
 
   async summary(run: Run): Promise<Summary | undefined> {
@@ -116,6 +123,21 @@ export class Runs implements vscode.Disposable {
     for (const { db } of runs.filter((run) => !kept.includes(run))) {
       for (const ending of ['', '-wal', '-shm']) await vscode.workspace.fs.delete(vscode.Uri.file(db + ending)).then(undefined, () => undefined);
     }
+  }
+
+  /** Whether missing handlers are stubs; undefined if the person gave up. */
+  private async pickStubs(document: vscode.TextDocument): Promise<boolean | undefined> {
+    const textDocument = { uri: document.uri.toString() };
+    // A text with problems is refused by the command, which says why.
+    const answer = await this.server.ask<{ definition: unknown }>('ebb/definitionJson', { textDocument }).catch(() => undefined);
+    const missing = answer ? missingHandlers(answer.definition) : [];
+    if (missing.length === 0) return false;
+    const items = [
+      { label: 'Return their input', description: 'to try the workflow without them', hasStubs: true },
+      { label: 'Wait for a worker that has them', description: 'the instance waits until one comes', hasStubs: false },
+    ];
+    const title = `"handlers" does not describe ${missing.slice(0, NAMES_MAX).join(', ')}${missing.length > NAMES_MAX ? ', ...' : ''}. What do they do?`;
+    return (await vscode.window.showQuickPick(items, { title }))?.hasStubs;
   }
 
   private lastInput(document: vscode.TextDocument): string | undefined {
