@@ -59,6 +59,7 @@ export function beginRunning(context: vscode.ExtensionContext, server: Server): 
 
   const comparison = new Comparison(context.extensionUri, tokens, (uri, node) => openNode(server, uri, node));
   const lenses = new CountLenses(instances);
+  const view = vscode.window.createTreeView('ebb.instances', { treeDataProvider: instances });
 
   const of = (item: unknown) => (item as (Item & { is: 'instance' }) | undefined)?.place;
   const onInstance = (act: Act) => (item: unknown) => {
@@ -73,7 +74,11 @@ export function beginRunning(context: vscode.ExtensionContext, server: Server): 
     lenses,
     vscode.languages.registerCodeLensProvider(SELECTOR, lenses),
     valueProvider(),
-    vscode.window.registerTreeDataProvider('ebb.instances', instances),
+    view,
+    instances.onDidCount(() => {
+      const count = instances.deadLetters();
+      view.badge = count > 0 ? { value: count, tooltip: `${count} dead-lettered` } : undefined;
+    }),
     runs.onDidChange(() => instances.refresh()),
     vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('ebb.connections') && instances.refresh()),
     vscode.commands.registerCommand('ebb.run', (uri?: vscode.Uri | string) => run(uri)),

@@ -283,6 +283,9 @@ test('instances of a server: its token is kept secret, and a dead letter is requ
     await command(page, 'Ebb: Refresh Instances');
     await expand(page, 'parcel');
     await row(page, 'F-1').filter({ hasText: 'dead letter' }).waitFor();
+    await page.locator('.activitybar .badge-content', { hasText: '1' }).first().waitFor();
+    await expand(page, 'Decisions');
+    await row(page, 'No decision is awaited.').waitFor();
     await row(page, 'F-1').click();
     const panel = await instance(page, 'parcel');
     await status(panel, 'dead letter');
