@@ -26,7 +26,7 @@ async function begin(context: vscode.ExtensionContext, server: Server): Promise<
     diagrams,
     vscode.tasks.registerTaskProvider('ebb', new TaskProvider()),
     vscode.commands.registerCommand('ebb.showDiagram', (uri?: vscode.Uri | string) => diagrams.show(uri)),
-    vscode.commands.registerCommand('ebb.exportDiagram', () => exportDiagram(server)),
+    vscode.commands.registerCommand('ebb.exportDiagram', (target?: vscode.Uri) => exportDiagram(server, diagrams, target)),
     vscode.commands.registerCommand('ebb.goTo', goTo),
     vscode.commands.registerCommand('ebb.copyText', (text: string) => vscode.env.clipboard.writeText(text)),
     vscode.commands.registerCommand('ebb.explainProblem', (page: string) => vscode.commands.executeCommand('markdown.showPreview', vscode.Uri.parse(page, true))),

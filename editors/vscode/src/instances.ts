@@ -65,13 +65,18 @@ export class Instances implements vscode.TreeDataProvider<Item> {
 
   /** As the connections told when they were asked last. */
   countsOf(workflow: string): { connection: Connection; counts: Record<string, number> }[] {
-    return [...this.counts.values()].map(({ connection, workflows }) => ({ connection, counts: workflows[workflow] ?? {} }));
+    return this.told().map(({ connection, workflows }) => ({ connection, counts: workflows[workflow] ?? {} }));
   }
 
   /** Of the connections that were asked. */
   deadLetters(): number {
-    const counts = [...this.counts.values()].flatMap(({ workflows }) => Object.values(workflows));
+    const counts = this.told().flatMap(({ workflows }) => Object.values(workflows));
     return counts.reduce((sum, one) => sum + (one.dead_letter ?? 0), 0);
+  }
+
+  private told() {
+    const present = new Set(connections().map(({ url }) => url));
+    return [...this.counts.values()].filter(({ connection }) => present.has(connection.url));
   }
 
   refresh(item?: Item): void {

@@ -31,10 +31,14 @@ export interface Diagram {
 export type ToPage =
   | { type: 'diagram'; uri: string; svg: string; problems: number }
   | { type: 'mark'; node: string | null }
+  | { type: 'png' }
   | { type: 'difference'; svg: string; list: string; note: string };
 
 /** From the page. */
-export type FromPage = { type: 'ready' } | { type: 'open'; node: string };
+export type FromPage = { type: 'ready' } | { type: 'open'; node: string } | { type: 'png'; data: string };
+
+/** What begins the address of a picture in PNG; the rest is base64. */
+export const PNG = 'data:image/png;base64,';
 
 /** To the page of an instance. */
 export type ToInstancePage =
@@ -67,7 +71,8 @@ export function nodeAt(nodes: readonly DiagramNode[], line: number): DiagramNode
 /** Does the page say something that it may say? */
 export function isFromPage(message: unknown): message is FromPage {
   if (typeof message !== 'object' || message === null) return false;
-  const { type, node } = message as { type?: unknown; node?: unknown };
+  const { type, node, data } = message as { type?: unknown; node?: unknown; data?: unknown };
+  if (type === 'png') return typeof data === 'string' && data.startsWith(PNG);
   return type === 'ready' || (type === 'open' && typeof node === 'string');
 }
 

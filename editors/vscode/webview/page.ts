@@ -12,6 +12,9 @@ interface State {
   zoom: number;
 }
 
+/** What a canvas of a browser can have in one direction. */
+const PNG_PIXELS_MAX = 16_384;
+
 const host = acquireVsCodeApi();
 const picture = document.getElementById('picture') as HTMLElement;
 const state = document.getElementById('state') as HTMLElement;
@@ -102,6 +105,28 @@ function show(text: string): void {
   mark(marked);
 }
 
+/** The picture in its light colors, twice as large as it is drawn. */
+async function sendPng(): Promise<void> {
+  const svg = last === undefined ? undefined : rebuild(last, nonce, false);
+  if (!svg) return;
+  const { width, height } = svg.viewBox.baseVal;
+  const scale = Math.min(2, PNG_PIXELS_MAX / Math.max(width, height, 1));
+  svg.setAttribute('width', String(width * scale));
+  svg.setAttribute('height', String(height * scale));
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(svg))}`;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.ceil(width * scale);
+  canvas.height = Math.ceil(height * scale);
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  context.fillStyle = '#ffffff';
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(image, 0, 0);
+  host.postMessage({ type: 'png', data: canvas.toDataURL('image/png') });
+}
+
 function showDifference({ svg, list: text, note }: ToPage & { type: 'difference' }): void {
   state.hidden = note === '';
   state.textContent = note;
@@ -119,6 +144,7 @@ function open(event: Event): void {
 window.addEventListener('message', (event: MessageEvent<ToPage>) => {
   const message = event.data;
   if (message.type === 'mark') return mark(message.node);
+  if (message.type === 'png') return void sendPng();
   if (message.type === 'difference') return showDifference(message);
   if (message.type !== 'diagram') return;
   host.setState({ uri: message.uri, zoom });
