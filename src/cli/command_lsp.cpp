@@ -5,10 +5,9 @@
 #include <fstream>
 #include <utility>
 
-#include <sys/types.h>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/types.h>
 
 #include "cli/commands.h"
 #include "cli/definition_file.h"

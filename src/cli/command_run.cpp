@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/draining.h"

@@ -97,10 +97,8 @@ CliStreams system_streams() {
         .out = output_of(STDOUT_FILENO),
         .err = output_of(STDERR_FILENO),
         .read_input = [] { return read_all(STDIN_FILENO); },
-        .read_some =
-            [](bool may_wait, const std::function<bool()>& is_over) {
-                return read_some(STDIN_FILENO, may_wait, is_over);
-            },
+        .read_some = [](bool may_wait, const std::function<bool()>& is_over
+                     ) { return read_some(STDIN_FILENO, may_wait, is_over); },
         .environment = [](const std::string& name) { return environment_variable(name); },
         .catch_signals = [](Interrupts& interrupts) -> std::shared_ptr<void> {
             return std::make_shared<SignalCatcher>(interrupts);

@@ -308,9 +308,9 @@ class TypeRun {
                 pop();
                 return push(only(StaticType::kBool));
             case Op::Negate:
-                return push(only(static_cast<Set>(
-                    pop().set & (StaticType::kInt | StaticType::kDouble)
-                )));
+                return push(
+                    only(static_cast<Set>(pop().set & (StaticType::kInt | StaticType::kDouble)))
+                );
             case Op::Index:
                 return index(at);
             case Op::Add:
@@ -358,9 +358,8 @@ class TypeRun {
     }
 
     static StaticType attempts() {
-        StaticType error = map_with(
-            {{"code", only(StaticType::kString)}, {"message", only(StaticType::kString)}}
-        );
+        StaticType error =
+            map_with({{"code", only(StaticType::kString)}, {"message", only(StaticType::kString)}});
         return map_with({{"attempts", only(StaticType::kInt)}, {"error", std::move(error)}});
     }
 
@@ -376,8 +375,8 @@ class TypeRun {
         const StaticType container = pop();
         if (container.set == StaticType::kList) return push(element_of(container));
         const Instruction& before = code_.instructions[at - 1];
-        const bool is_text = before.op == Op::Constant &&
-                             code_.constants[before.arg].kind == Kind::String;
+        const bool is_text =
+            before.op == Op::Constant && code_.constants[before.arg].kind == Kind::String;
         push(is_text ? field_of(container, code_.constants[before.arg].string()) : StaticType{});
     }
 

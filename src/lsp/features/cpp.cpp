@@ -151,8 +151,7 @@ Json cpp_hover_json(const Document& document, std::size_t offset) {
     if (found == nullptr) return nullptr;
     const auto no_origin = [](const char*) { return std::string(); };
     return {
-        {"contents",
-         {{"kind", "markdown"}, {"value", fenced(node_text(*found, no_origin, ""))}}},
+        {"contents", {{"kind", "markdown"}, {"value", fenced(node_text(*found, no_origin, ""))}}},
         {"range", range_json(document.lines(), place.begin, place.end)}
     };
 }
@@ -182,9 +181,7 @@ Json cpp_diagram_json(const Document& document, const Json& params, const Diagra
     add_picture(
         answer,
         params,
-        {.definition = workflow.definition,
-         .options = options,
-         .notes = source::notes_of(workflow)}
+        {.definition = workflow.definition, .options = options, .notes = source::notes_of(workflow)}
     );
     return answer;
 }

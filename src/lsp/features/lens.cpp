@@ -133,8 +133,8 @@ void Server::read_commands(const Json& params) {
     for (const Json& command : params[kCommands]) {
         if (!command.is_string()) continue;
         const auto& name = command.get_ref<const std::string&>();
-        const bool is_known = std::find(kKnownCommands.begin(), kKnownCommands.end(), name) !=
-                              kKnownCommands.end();
+        const bool is_known =
+            std::find(kKnownCommands.begin(), kKnownCommands.end(), name) != kKnownCommands.end();
         if (is_known) commands_.insert(name);
     }
 }

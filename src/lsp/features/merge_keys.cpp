@@ -77,8 +77,7 @@ class MergeKeyRepairs : public Refactoring {
     /// The maps that are merged, the strongest first; none if one of them is not known.
     std::vector<int> merged(int merge) const {
         const TreeNode& here = tree_.at(merge);
-        std::vector<int> values =
-            here.kind == Kind::List ? here.children : std::vector<int>{merge};
+        std::vector<int> values = here.kind == Kind::List ? here.children : std::vector<int>{merge};
         for (int& value : values) {
             if (tree_.at(value).kind == Kind::Alias) value = meant_by(value);
             if (value < 0 || tree_.at(value).kind != Kind::Map) return {};
@@ -161,11 +160,11 @@ class MergeKeyRepairs : public Refactoring {
             edits.push_back(*edit);
         }
         repair(
-            is_there ? std::string("Remove \"<<\": \"defaults\" applies to all steps")
-                     : fmt::format(
-                           "Rename \"{}\" to \"defaults\", which applies to all steps",
-                           tree_.key(source)
-                       ),
+            is_there
+                ? std::string("Remove \"<<\": \"defaults\" applies to all steps")
+                : fmt::format(
+                      "Rename \"{}\" to \"defaults\", which applies to all steps", tree_.key(source)
+                  ),
             edits
         );
     }

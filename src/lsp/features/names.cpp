@@ -172,8 +172,8 @@ TreeRange anchor_of(const LineTree& tree, int node) {
         ++at;  // the dash
     }
     const auto is_end = [text](std::size_t i) {
-        return i >= text.size() || std::string_view(" \t\r\n,]}").find(text[i]) !=
-                                       std::string_view::npos;
+        return i >= text.size() ||
+               std::string_view(" \t\r\n,]}").find(text[i]) != std::string_view::npos;
     };
     TreeRange found;
     while (true) {

@@ -140,7 +140,8 @@ class DocumentMove : public Refactoring {
             const bool is_selected =
                 parts_.line_begin(at) <= selection_.end && selection_.begin <= parts_.line_end(at);
             const bool is_separator = text().substr(at).starts_with("---");
-            if (is_selected && is_separator) move(at, diagnostic_json(document_, settings, problem));
+            if (is_selected && is_separator)
+                move(at, diagnostic_json(document_, settings, problem));
         }
     }
 
@@ -156,9 +157,8 @@ class DocumentMove : public Refactoring {
         Json deletion = {{"range", range_json(lines, at, text().size())}, {"newText", ""}};
         const Json created = {{"uri", uri}, {"version", nullptr}};
         const Json here = {{"uri", document_.uri()}, {"version", document_.version}};
-        Json& action = add(
-            fmt::format("Move to {}", uri.substr(uri.rfind('/') + 1)), kQuickFixKind, {}
-        );
+        Json& action =
+            add(fmt::format("Move to {}", uri.substr(uri.rfind('/') + 1)), kQuickFixKind, {});
         action["diagnostics"] = Json::array({std::move(problem)});
         action["edit"] = {
             {"documentChanges",

@@ -37,8 +37,8 @@ class KeySorter : public Refactoring {
         int node = tree_.innermost(selection_.begin);
         if (node > 0 && tree_.at(node).key.contains(selection_.begin)) node = tree_.at(node).parent;
         while (node > 0 && tree_.at(node).kind != TreeNode::Kind::Map) node = tree_.at(node).parent;
-        const bool is_ours = node >= 0 && tree_.at(node).kind == TreeNode::Kind::Map &&
-                             !is_in_payload(tree_, node);
+        const bool is_ours =
+            node >= 0 && tree_.at(node).kind == TreeNode::Kind::Map && !is_in_payload(tree_, node);
         return is_ours ? node : -1;
     }
 

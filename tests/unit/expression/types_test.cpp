@@ -1,12 +1,13 @@
 // What is known of a value without a run: by a table, and by every example of the documentation,
 // whose value must have one of the types.
 
+#include "core/expression/types.h"
+
 #include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "core/expression/types.h"
 #include "ebb_test_dirs.h"
 #include "unit/expression/test_variables.h"
 

@@ -257,11 +257,10 @@ TEST(MergeKey, that_all_steps_have_becomes_defaults) {
         Actions("workflow: a\ndefaults: &common\n  timeout: 5s\n" + steps).after("Remove \"<<\""),
         "workflow: a\ndefaults:\n  timeout: 5s\n" + rest
     );
-    EXPECT_TRUE(
-        source::check_text("workflow: a\ndefaults:\n  timeout: 5s\n" + rest).is_valid()
-    );
+    EXPECT_TRUE(source::check_text("workflow: a\ndefaults:\n  timeout: 5s\n" + rest).is_valid());
     for (const std::string shared :
-         {"shared: &common {input: 5}\n", "defaults: {queue: p}\nshared: &common {timeout: 5s}\n"}) {
+         {"shared: &common {input: 5}\n", "defaults: {queue: p}\nshared: &common {timeout: 5s}\n"
+         }) {
         const Actions actions("workflow: a\n" + shared + steps);
         EXPECT_THAT(actions.titles(), Not(Contains(StartsWith("Rename \"shared\"")))) << shared;
     }
@@ -316,13 +315,14 @@ TEST(SortKeys, is_not_offered_where_it_would_lose_something) {
 
 /// A client that can create files gets the edit of several.
 TEST(QuickFix, moves_a_second_document_to_a_file_of_its_own) {
-    const std::string text =
-        "workflow: one\nsteps: [a]\n---\nworkflow: two\nsteps: [b]\n";
+    const std::string text = "workflow: one\nsteps: [a]\n---\nworkflow: two\nsteps: [b]\n";
     const auto ask = [&](const Json& workspace_edit) {
         Server server;
-        server.handle(
-            request(1, "initialize", {{"capabilities", {{"workspace", {{"workspaceEdit", workspace_edit}}}}}})
-        );
+        server.handle(request(
+            1,
+            "initialize",
+            {{"capabilities", {{"workspace", {{"workspaceEdit", workspace_edit}}}}}}
+        ));
         const Json document = {{"uri", "file:///w/one.ebb.yaml"}, {"version", 4}, {"text", text}};
         server.handle(notification("textDocument/didOpen", {{"textDocument", document}}));
         const Json place = {{"line", 2}, {"character", 0}};

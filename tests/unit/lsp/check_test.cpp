@@ -106,8 +106,9 @@ std::vector<std::string> lints(const std::string& text) {
 }
 
 TEST(Lint, a_program_that_nothing_limits_never_times_out) {
-    const std::string head = "workflow: a\nhandlers:\n  run: {exec: [sleep, inf]}\n"
-                             "  call: {http: {url: 'https://example.com'}}\n";
+    const std::string head =
+        "workflow: a\nhandlers:\n  run: {exec: [sleep, inf]}\n"
+        "  call: {http: {url: 'https://example.com'}}\n";
     EXPECT_EQ(
         lints(head + "steps:\n  - step: run\n  - step: again\n    handler: run\n  - call\n"),
         std::vector<std::string>{"never_times_out 6"}

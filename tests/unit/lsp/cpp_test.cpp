@@ -154,9 +154,7 @@ constexpr std::string_view kThree =
 TEST(CppLenses, say_how_many_problems_a_workflow_has_and_show_what_is_known) {
     Server server;
     const Json commands = {"ebb.showDiagram", "ebb.showProblems", "ebb.showExpanded"};
-    server.handle(
-        request(1, "initialize", {{"initializationOptions", {{"commands", commands}}}})
-    );
+    server.handle(request(1, "initialize", {{"initializationOptions", {{"commands", commands}}}}));
     const Json document = {
         {"uri", "file:///w/three.cpp"}, {"version", 1}, {"text", std::string(kThree)}
     };
@@ -196,7 +194,7 @@ TEST(CppHover, tells_what_a_step_does) {
     EXPECT_THAT(
         hover["contents"]["value"].get<std::string>(), HasSubstr("step charge\nhandler: charge\n")
     );
-    EXPECT_EQ(client.text_at(hover["range"]), ".step(\"charge\")");
+    EXPECT_EQ(client.text_at(hover["range"]), "step(\"charge\")");
     client.open("int main() { ret|urn 0; }\n", "file:///order.cpp");
     EXPECT_EQ(client.ask("textDocument/hover"), nullptr);
 }

@@ -180,7 +180,8 @@ TEST(Hover, says_where_attempts_and_timeouts_come_from) {
             client,
             "workflow: w\ndefaults:\n  timeout: 30s\nsteps:\n  - step: a|\n    max_attempts: 4\n"
         ),
-        "```\nstep a\nhandler: a\nattempts: 4 (line 6)\ndelays between attempts: 1s, 2s, 4s ± 20 %\n"
+        "```\nstep a\nhandler: a\nattempts: 4 (line 6)\ndelays between attempts: 1s, 2s, 4s ± 20 "
+        "%\n"
         "timeout of an attempt: 30s (defaults, line 3)\ntimeout of the step: none\n"
         "all attempts together: at most 2m8.4s\n```"
     );
@@ -200,7 +201,8 @@ TEST(HoverTypes, come_from_the_schema_of_the_input_and_of_signals) {
         Client client;
         return hover(
             client,
-            "workflow: w\ninput_schema:\n  type: object\n  properties:\n    amount: {type: integer}\n"
+            "workflow: w\ninput_schema:\n  type: object\n  properties:\n    amount: {type: "
+            "integer}\n"
             "    note: {type: [string, 'null']}\nsteps:\n  - signal: paid\n    deadline: 1d\n"
             "    schema: {properties: {sum: {type: number}}}\n  - step: a\n    input: \"${ " +
                 expression + " }\"\n"
@@ -239,7 +241,8 @@ TEST(Hover, leads_to_the_reference_if_its_place_is_known) {
              {"workflow: w\nsteps:\n  - {signal: a, dead|line: 1d}\n", "signal"},
          }) {
         EXPECT_EQ(
-            link(text, "file:///docs"), "[Reference](file:///docs/reference/definition.md#" + section + ")"
+            link(text, "file:///docs"),
+            "[Reference](file:///docs/reference/definition.md#" + section + ")"
         );
     }
 }
@@ -271,9 +274,7 @@ TEST(Completion, knows_queues_roles_and_signals) {
     EXPECT_THAT(offered("  - step: a\n    queue: ne|w\n"), ElementsAre("fast", "slow"));
     EXPECT_THAT(offered("  - decision: a\n    roles: [|]\n"), ElementsAre("boss"));
     EXPECT_THAT(offered("  - decision: a\n    roles:\n      - |\n"), ElementsAre("boss"));
-    EXPECT_THAT(
-        offered("  - signal: |\n"), IsSupersetOf({"paid", "returned", "shipped"})
-    );
+    EXPECT_THAT(offered("  - signal: |\n"), IsSupersetOf({"paid", "returned", "shipped"}));
     EXPECT_THAT(
         offered("  - signal: a\n    name: |\n"), ElementsAre("paid", "returned", "shipped")
     );
@@ -283,9 +284,7 @@ TEST(Completion, knows_queues_roles_and_signals) {
 
 TEST(Completion, says_what_a_strategy_waits) {
     Client client;
-    client.open(
-        "workflow: w\nsteps:\n  - step: a\n    backoff: {initial: 2s, strategy: |}\n"
-    );
+    client.open("workflow: w\nsteps:\n  - step: a\n    backoff: {initial: 2s, strategy: |}\n");
     std::map<std::string, std::string> details;
     const Json list = client.ask("textDocument/completion");
     for (const Json& item : list["items"]) {
