@@ -178,7 +178,8 @@ export class Diagrams implements vscode.Disposable, vscode.WebviewPanelSerialize
 
 const BODY = `<p id="state" role="status" hidden></p>
 <input id="search" type="search" placeholder="Find a node (/)" aria-label="Find a node">
-<main id="picture"></main>`;
+<main id="picture"></main>
+<div id="map" hidden></div>`;
 
 /** Goes to the lines of a node, if the server knows the document and the node. */
 export async function openNode(server: Server, uri: vscode.Uri, name: string): Promise<void> {

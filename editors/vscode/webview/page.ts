@@ -12,6 +12,10 @@ interface State {
   zoom: number;
 }
 
+/** A picture with so many nodes is too large to be seen at once. */
+const MAP_NODES_MIN = 60;
+/** The longer side of the small picture. */
+const MAP_PIXELS = 160;
 /** What a canvas of a browser can have in one direction. */
 const PNG_PIXELS_MAX = 16_384;
 
@@ -20,6 +24,7 @@ const picture = document.getElementById('picture') as HTMLElement;
 const state = document.getElementById('state') as HTMLElement;
 const search = document.getElementById('search') as HTMLInputElement | null;
 const list = document.getElementById('list');
+const map = document.getElementById('map');
 const nonce = document.body.dataset.nonce ?? '';
 let zoom = host.getState()?.zoom ?? 1;
 let last: string | undefined;
@@ -34,6 +39,7 @@ function resize(): void {
   if (!svg || !box) return;
   svg.setAttribute('width', String(box.width * zoom));
   svg.setAttribute('height', String(box.height * zoom));
+  moveFrame();
 }
 
 function setZoom(value: number): void {
@@ -89,6 +95,33 @@ function find(text: string, isNext: boolean): void {
   search?.setAttribute('aria-invalid', String(wanted !== '' && !next));
 }
 
+/** The whole of a large picture in a corner, with a frame around the part that is seen. A click goes there. */
+function drawMap(text: string): void {
+  if (!map) return;
+  const svg = groups().length < MAP_NODES_MIN ? undefined : rebuild(text, nonce, isDark());
+  map.hidden = !svg;
+  if (!svg) return;
+  svg.setAttribute('aria-hidden', 'true');
+  const frame = document.createElement('div');
+  const { width, height } = svg.viewBox.baseVal;
+  const scale = MAP_PIXELS / Math.max(width, height, 1);
+  svg.setAttribute('width', String(width * scale));
+  svg.setAttribute('height', String(height * scale));
+  map.replaceChildren(svg, frame);
+  moveFrame();
+}
+
+function moveFrame(): void {
+  const frame = map?.querySelector('div');
+  const drawn = map?.querySelector('svg');
+  if (!frame || !drawn) return;
+  const [width, height] = [Number(drawn.getAttribute('width')), Number(drawn.getAttribute('height'))];
+  frame.style.left = `${(picture.scrollLeft / picture.scrollWidth) * width}px`;
+  frame.style.top = `${(picture.scrollTop / picture.scrollHeight) * height}px`;
+  frame.style.width = `${Math.min(1, picture.clientWidth / picture.scrollWidth) * width}px`;
+  frame.style.height = `${Math.min(1, picture.clientHeight / picture.scrollHeight) * height}px`;
+}
+
 function show(text: string): void {
   const svg = rebuild(text, nonce, isDark());
   if (!svg) return;
@@ -103,6 +136,7 @@ function show(text: string): void {
   resize();
   picture.scrollTo(scrollLeft, scrollTop);
   mark(marked);
+  drawMap(text);
 }
 
 /** The picture in its light colors, twice as large as it is drawn. */
@@ -151,6 +185,15 @@ window.addEventListener('message', (event: MessageEvent<ToPage>) => {
   state.hidden = message.problems === 0;
   state.textContent = message.problems === 1 ? 'The text has 1 problem.' : `The text has ${message.problems} problems.`;
   show(message.svg);
+});
+picture.addEventListener('scroll', moveFrame);
+window.addEventListener('resize', moveFrame);
+map?.addEventListener('click', ({ clientX, clientY }) => {
+  const box = map.querySelector('svg')?.getBoundingClientRect();
+  if (!box) return;
+  const x = ((clientX - box.left) / box.width) * picture.scrollWidth;
+  const y = ((clientY - box.top) / box.height) * picture.scrollHeight;
+  picture.scrollTo(x - picture.clientWidth / 2, y - picture.clientHeight / 2);
 });
 picture.addEventListener('click', open);
 picture.addEventListener('keydown', (event) => {
