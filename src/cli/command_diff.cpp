@@ -76,9 +76,7 @@ Subject read_subject(Session& session, const std::string& word) {
         );
     }
     if (names_file(word)) return {word, load_definition_file(word, session).definition};
-    std::string name = word;
-    const std::optional<int> version = split_version(name);
-    return {word, *session.connect("diff").definition(name, version)};
+    return {word, read_registered(session, "diff", word)};
 }
 
 std::string short_value(const std::optional<std::string>& value, const Style& style) {
@@ -340,6 +338,17 @@ diagram::Notes notes_of(const Subject& before, const Subject& after, const Diffe
 }
 
 }  // namespace
+
+Definition read_registered(Session& session, const std::string& command, const std::string& word) {
+    std::string name = word;
+    const std::optional<int> version = split_version(name);
+    return *session.connect(command).definition(name, version);
+}
+
+bool names_version(const std::string& word) {
+    std::string name = word;
+    return !word.starts_with("key:") && split_version(name) && !name.empty();
+}
 
 Definition read_compared(Session& session, const std::string& word) {
     return read_subject(session, word).definition;

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/draining.h"
@@ -99,6 +100,16 @@ Plan make_plan(Session& session, const RunOptions& options) {
     return plan;
 }
 
+/// To try a workflow without the programs that have its handlers: those that are missing return
+/// their input. Their names.
+std::vector<std::string> add_stubs(HandlerRegistry& handlers, const Definition& definition) {
+    std::vector<std::string> names = missing_handlers(definition, handlers);
+    for (const std::string& name : names) {
+        handlers.add(name, [](const Json& input) { return input; });
+    }
+    return names;
+}
+
 class Run {
  public:
     Run(Session& session, const RunOptions& options, Plan plan)
@@ -113,6 +124,10 @@ class Run {
           store_(session.any_store()),
           policy_(session, plan_.files, options.may_exec),
           known_handlers_(handlers_of(session.any_store(), plan_.served, plan_.files, policy_)),
+          stubs_(
+              options.has_stubs ? add_stubs(known_handlers_, *plan_.definition)
+                                : std::vector<std::string>()
+          ),
           handlers_(watch_handlers(
               known_handlers_,
               *session.streams().clock,
@@ -206,6 +221,14 @@ class Run {
     /// If only a C++ program has a handler, the instance would wait forever in memory. In a
     /// database, another worker may have the handler.
     void check_handlers() {
+        if (!stubs_.empty() && is_shown()) {
+            display_.add(fmt::format(
+                "{} \"{}\" only {} the input.",
+                stubs_.size() == 1 ? "The handler" : "The handlers",
+                fmt::join(stubs_, "\", \""),
+                stubs_.size() == 1 ? "returns" : "return"
+            ));
+        }
         const auto missing = missing_handlers(*plan_.definition, known_handlers_);
         if (missing.empty()) return;
         const std::string message = fmt::format(
@@ -465,6 +488,7 @@ class Run {
     OneInstanceStore store_;
     ExecPolicy policy_;
     HandlerRegistry known_handlers_;
+    std::vector<std::string> stubs_;
     HandlerRegistry handlers_;
     Engine engine_;
     InstanceId id_;

@@ -57,6 +57,24 @@ TEST(CliRun, prints_what_happens_as_lines_of_json) {
     );
 }
 
+TEST(CliRun, stubs_of_missing_handlers_return_their_input) {
+    CliWorld world;
+    const std::string file = world.file(
+        "stubs.yaml",
+        "workflow: stubs\nhandlers: {known: {exec: [jq, '{known: .}']}}\nsteps:\n"
+        "  - step: far_away\n    compensate: undo\n  - known\n"
+    );
+    EXPECT_NE(world.run({"run", file, "-i", "7"}).code, 0);
+    const Outcome outcome = world.run({"run", file, "-i", "7", "--stub", "echo"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(nlohmann::json::parse(outcome.out), nlohmann::json({{"known", 7}}));
+    EXPECT_THAT(
+        outcome.err,
+        ::testing::HasSubstr("The handlers \"far_away\", \"undo\" only return the input.")
+    );
+    EXPECT_EQ(world.run({"run", file, "--stub", "parrot"}).code, 2);
+}
+
 TEST(CliRun, takes_a_sample_of_its_file) {
     CliWorld world;
     const std::string file = world.file("pay.yaml", with_samples("{small: {amount: 1}}"));
