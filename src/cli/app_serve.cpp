@@ -265,6 +265,11 @@ void CommandLine::add_serve() {
         ->type_name("PATH");
     add_limit_flags(*serve, serve_, within(0, 1'000'000), within(1, 100'000));
     serve->add_option("--title", serve_.title, "Shown by the web UI")->type_name("TEXT");
+    serve->add_option("--links", serve_.links, "From each instance to its logs, its trace, ...")
+        ->type_name("NAME=URL")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     add_worker_flags(*serve, serve_);
     add_allow_exec(serve, serve_.may_exec);
     add_threads(serve, serve_.threads);

@@ -19,6 +19,7 @@ from hook_cases import HookCases
 from live_cases import LiveCases
 from oidc_cases import OidcCases
 from rehearsal_cases import RehearsalCases
+from related_cases import RelatedCases
 from remote_workers import RemoteWorkerCases
 from webhook_cases import WebhookCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
@@ -233,7 +234,7 @@ class Reading(ApiTest):
         self.assertEqual(self.api.get("/search", q="rde").json()["items"][0]["workflow"], "order")
 
     def test_names_the_thing_that_does_not_exist(self):
-        for path in ("", "/steps", "/history", "/graph", "/why", "/result", "/events"):
+        for path in ("", "/steps", "/history", "/graph", "/why", "/related", "/result", "/events"):
             answer = self.api.get(f"/instances/{UNKNOWN}{path}")
             self.problem(answer, 404, "instance_not_found")
         self.problem(self.api.get("/instances/xyz!"), 400, "invalid_argument")
@@ -530,6 +531,10 @@ class Steering(ApiTest):
 
 class Rehearsals(RehearsalCases, ApiTest):
     """Workflows run on made outcomes."""
+
+
+class Related(RelatedCases, ApiTest):
+    contract = CONTRACT
 
 
 class Workflows(ApiTest):
