@@ -85,8 +85,8 @@ struct OidcLogin {
 /// A link of the UI from an instance to another system: its logs, its trace, its customer.
 struct PageLink {
     std::string name{};  ///< as the UI shows it; 1 to 64 bytes
-    /// `http` or `https`. `${instance.id}`, `trace_id`, `workflow`, `version`, `key` and `created_at`
-    /// of `instance` are replaced, percent-encoded.
+    /// `http` or `https`. `${instance.id}`, `trace_id`, `workflow`, `version`, `key` and
+    /// `created_at` of `instance` are replaced, percent-encoded.
     std::string url{};
 };
 
@@ -124,10 +124,10 @@ struct ServerOptions {
     std::optional<std::vector<std::string>> redact_names{};
     /// The same of values at places: `WORKFLOW:/POINTER`, such as `order:/card/number`.
     std::vector<std::string> redact_pointers{};
-    bool hides_payloads = false;  ///< only the sizes of payloads are shown
-    std::string title{};          ///< shown by the UI
+    bool hides_payloads = false;    ///< only the sizes of payloads are shown
+    std::string title{};            ///< shown by the UI
     std::vector<PageLink> links{};  ///< on the page of each instance; at most 16
-    bool has_worker = false;      ///< whether the engine runs handlers; the API reports it
+    bool has_worker = false;        ///< whether the engine runs handlers; the API reports it
     /// Where tokens and sessions are kept; null = in this process, until it ends. Must outlive the
     /// server. The `ebb` command keeps them in SQLite or PostgreSQL.
     AdminStore* admin = nullptr;

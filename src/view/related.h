@@ -16,8 +16,8 @@ namespace ebb::view {
 inline constexpr int kSameKeyMax = 20;
 inline constexpr int kBulkActsMax = 20;
 
-/// `same_key`: instances of other workflows with its key, those that `may_see` holds for, the newest
-/// first. Looks for the key once in each of `workflows`.
+/// `same_key`: instances of other workflows with its key, those that `may_see` holds for, the
+/// newest first. Looks for the key once in each of `workflows`.
 Json same_key_json(
     Store& store,
     const InstanceRow& instance,

@@ -1,11 +1,12 @@
 // The route that shows what else has to do with an instance.
 
+#include "view/related.h"
+
 #include <set>
 
 #include "server/api/service.h"
 #include "view/deliveries.h"
 #include "view/instance_json.h"
-#include "view/related.h"
 
 namespace ebb::server {
 
@@ -28,9 +29,7 @@ Json failure_group_json(Service& service, const InstanceRow& row) {
     if (row.status != InstanceStatus::Failed && row.status != InstanceStatus::DeadLetter) {
         return nullptr;
     }
-    return view::text_json(
-        view::failure_group_of(row.workflow, service.reader.show(row.id).error)
-    );
+    return view::text_json(view::failure_group_of(row.workflow, service.reader.show(row.id).error));
 }
 
 /// Null: it is not for the principal to see.
