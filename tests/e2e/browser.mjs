@@ -56,6 +56,15 @@ export async function settled(page) {
   await page.evaluate(() => document.fonts.ready);
 }
 
+/** WCAG 2.2 AA. */
+export const RULES = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } };
+
+/** What axe-core, which the page must have, finds. */
+export const violationsOf = (page, rules = RULES) => page.evaluate(async (rules) => {
+  const { violations } = await globalThis.axe.run(document, rules);
+  return violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.target.join(' ')} (${node.failureSummary?.split('\n')[1]?.trim()})`).join('; ')}`);
+}, rules);
+
 export { startMock };
 
 /** The pages by name, for an instance of each kind of the mock's world. */
