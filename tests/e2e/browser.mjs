@@ -83,11 +83,11 @@ export function pagesOf(world) {
 /** The pages by name, for one instance of each kind. */
 export function pagesFor({ dead, failed, waiting, completed, step = 'charge' }) {
   return {
-    overview: '', instances: 'instances', 'instances-filtered': 'instances?q=status:dead_letter%20workflow:order',
+    overview: '', instances: 'instances', 'instances-filtered': 'instances?q=status:dead_letter%20workflow:order', 'instances-columns': 'instances?q=status:dead_letter&cols=status,workflow,key,waits,error,ended',
     'instance-timeline': `instances/${failed}`, 'instance-graph': `instances/${failed}?tab=graph`, 'instance-step': `instances/${dead}?tab=graph&step=${step}`,
     'instance-dead': `instances/${dead}`, 'instance-waiting': `instances/${waiting}`, 'instance-steps': `instances/${dead}?tab=steps&step=${step}`,
-    'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, 'instance-raw': `instances/${dead}?tab=raw`, compare: `instances/${failed}/compare/${completed}`,
-    failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-activity': 'workflows/order?tab=activity', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
+    'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, 'instance-related': `instances/${failed}?tab=related`, 'instance-raw': `instances/${dead}?tab=raw`, compare: `instances/${failed}/compare/${completed}`,
+    failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-activity': 'workflows/order?tab=activity', 'workflow-retention': 'workflows/order?tab=retention', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
     build: 'build', 'build-order': 'build/order?node=charge', rehearsal: 'build/order?rehearse=1', workers: 'workers', queues: 'queues', bulk: 'bulk', docs: 'docs', 'docs-start': 'docs?op=startInstance', settings: 'settings', nothing: 'nowhere',
     'settings-grants': 'settings?tab=grants', 'settings-projects': 'settings?tab=projects', 'settings-tokens': 'settings?tab=tokens', 'settings-sessions': 'settings?tab=sessions', 'settings-audit': 'settings?tab=audit', 'settings-definitions': 'settings?tab=definitions', 'settings-config': 'settings?tab=config',
     'bulk-running': 'bulk/019e2b6c-5a10-7c3e-9f00-000000000014', 'bulk-canary': 'bulk/019e2b6c-5a10-7c3e-9f00-000000000013', 'bulk-ended': 'bulk/019e2b6c-5a10-7c3e-9f00-000000000012',

@@ -218,3 +218,94 @@ test('a server that still counts says so, and is asked again', async () => {
   assert.equal(mock.control.counting, 0);
 });
 
+
+const heads = () => page.locator('thead th').allInnerTexts().then((all) => all.map((text) => text.trim().toLowerCase()).filter(Boolean));
+
+test('columns are chosen, stand in the address, and are kept in this browser', async () => {
+  await open('instances');
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 50);
+  assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'labels', 'id', 'started', 'changed', 'took']);
+  await page.getByText('Columns', { exact: true }).first().click();
+  await page.getByLabel('Waits for').check();
+  await page.getByLabel('Changed').uncheck();
+  await page.waitForURL((url) => url.searchParams.get('cols') === 'status,workflow,key,labels,waits,id,started,took');
+  await page.locator('tbody').getByText('It waits for the signal').or(page.locator('tbody').getByText('waits for a person')).first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Changed').waitFor({ state: 'hidden' });
+  await open('instances');
+  assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'labels', 'waits for', 'id', 'started', 'took'], 'kept without the address');
+  await page.getByText('Columns', { exact: true }).first().click();
+  await button('Default').click();
+  await page.waitForURL((url) => !url.searchParams.has('cols'));
+  await page.reload();
+  await page.locator('tbody tr').first().waitFor();
+  assert.ok((await heads()).includes('changed'));
+  assert.deepEqual(faults, []);
+});
+
+test('the columns of an address are shown and not kept; a saved view has its own', async () => {
+  await open('instances?q=status:dead_letter&cols=status,error,key');
+  await page.locator('tbody td', { hasText: 'card_declined' }).first().waitFor();
+  assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'error']);
+  await open('instances?q=status:dead_letter%20workflow:order&cols=status,error,key');
+  await button('Save as view').click();
+  await page.getByLabel('Name of the view').fill('why dead');
+  await button('Save').click();
+  await open('instances');
+  assert.ok((await heads()).includes('took'), 'the address of another visit is no choice');
+  await page.getByRole('button', { name: 'why dead' }).click();
+  await page.waitForURL(/cols=/);
+  assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'error']);
+  await page.evaluate(() => localStorage.clear());
+});
+
+test('a live row of a list with the column of waits says what it waits for now', async () => {
+  await open('instances?q=workflow:order%20status:running&cols=status,key,waits');
+  await page.waitForFunction(() => document.querySelector('.top')?.innerText.includes('live'));
+  const one = live('order', 'approve');
+  one.detail.waiting_for = [{ ...one.detail.waiting_for[0], sentence: 'It waits for the moon.' }];
+  mock.touch(one, 'signal_received', 'running', { payload: null });
+  await page.locator('tbody tr', { hasText: one.key }).getByText('It waits for the moon.').waitFor();
+});
+
+test('the filter knows the step and the error of a failure', async () => {
+  await open('instances?q=step:charge%20error:card_declined');
+  const found = mock.world.instances.filter((row) => row.detail.error?.step === 'charge' && row.detail.error.code === 'card_declined');
+  await page.waitForFunction((count) => document.querySelectorAll('tbody tr').length === count, Math.min(50, found.length));
+  const box = page.getByRole('combobox', { name: 'Filter' });
+  await box.fill('ste');
+  await page.getByRole('option', { name: /^step:/ }).click();
+  assert.equal(await box.inputValue(), 'step:');
+});
+
+test('how long instances are kept: what holds, a rule of its own, and back', async () => {
+  await open('workflows/order?tab=retention');
+  await page.getByText('The rule for all workflows holds.').waitFor();
+  assert.equal(await page.getByLabel('Completed instances are kept for').inputValue(), '30d');
+  await page.getByLabel('Completed instances are kept for').fill('a while');
+  await button('Set the rule').click();
+  await page.getByText('The member "completed" is not a duration').waitFor();
+  await page.getByLabel('Completed instances are kept for').fill('7d');
+  await button('Set the rule').click();
+  await page.getByText('This workflow has a rule of its own.').waitFor();
+  assert.deepEqual([mock.world.retention.order.completed, mock.world.retention.order.failed], ['7d', '90d']);
+  await button('Remove the rule').click();
+  await page.getByText('The rule for all workflows holds.').waitFor();
+  assert.equal(mock.world.retention.order, undefined);
+  mock.control.role = 'viewer';
+  await page.reload();
+  await page.getByText('The rule for all workflows holds.').waitFor();
+  assert.equal(await button('Set the rule').count(), 0);
+});
+
+test('the list of workflows shows what each did', async () => {
+  await open('workflows');
+  await page.locator('tbody tr', { hasText: 'order' }).getByRole('img', { name: /\d+ completed, \d+ failed/ }).waitFor();
+});
+
+test('workflow files that are not registered stand under what needs attention, and lead to their reasons', async () => {
+  await open('');
+  await page.getByRole('link', { name: 'workflow files are not registered' }).click();
+  await page.waitForURL(/settings\?tab=definitions/);
+  await page.getByText('There is no key "stp"').waitFor();
+});

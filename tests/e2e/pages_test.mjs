@@ -71,6 +71,7 @@ const OPENED = {
     await page.getByRole('button', { name: 'Act on all…' }).click();
     await page.getByText('match now').waitFor();
   }],
+  'the columns': ['instances', (page) => page.getByText('Columns', { exact: true }).first().click()],
   'a cancel': ['waiting', (page) => page.getByRole('button', { name: 'Cancel…' }).click()],
 };
 for (const [theme, size] of [['light', 'desktop'], ['dark', 'phone']]) {
