@@ -74,6 +74,27 @@ class RelatedCases:
         self.assertIn(sad, [item["instance"] for item in listed])
         self.assertIsNone(self.related(self.start())["failure_group"])
 
+    def test_the_figures_of_the_steps_are_those_of_the_newest_instances(self):
+        self.register("workflow: mixed\nsteps:\n  - step: charge\n    max_attempts: 2\n    backoff: {initial: 1ms}\n"
+                      "  - signal: go\nhandlers:\n  charge:\n    exec: [sh, -c, 'grep -q good']\n")
+        for value in ("good", "good", "bad"):
+            instance = self.api.post("/instances", {"workflow": "mixed", "input": value}).json()["id"]
+            if value == "bad":
+                self.until_status(instance, "failed")
+            else:
+                self.until_waiting(instance, "signal")
+        stats = self.api.get("/workflows/mixed/versions/1/steps")
+        self.assertEqual(stats.status, 200, stats.body)
+        stats = stats.json()
+        self.assertEqual((stats["instances"], stats["left_out"], stats["complete"]), (3, 0, True))
+        charge, go = stats["items"]
+        counts = lambda item: [item[name] for name in ("visits", "attempts", "retried", "failed", "compensated", "open")]
+        self.assertEqual((charge["node"], counts(charge)), ("charge", [3, 4, 1, 1, 0, 0]))
+        self.assertLessEqual(charge["p50_seconds"], charge["p95_seconds"])
+        self.assertEqual((go["node"], go["kind"], counts(go)[0], go["open"]), ("go", "signal", 2, 2))
+        self.assertIsNone(go["p50_seconds"])
+        self.problem(self.api.get("/workflows/mixed/versions/9/steps"), 404, "workflow_not_found")
+
     def test_deliveries_are_for_those_who_may_see_webhooks(self):
         instance = self.start()
         self.assertEqual(self.related(instance)["deliveries"], {"items": [], "complete": True})
