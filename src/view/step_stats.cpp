@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "view/instance_json.h"
+#include <ebb/diagram.h>
 
 namespace ebb::view {
 
@@ -30,7 +30,7 @@ struct NodeStats {
         ++visits;
         attempts += step.attempts;
         if (step.attempts > 1) ++retried;
-        using enum StepStatus;
+        using enum StepMark::State;
         if (step.status == Failed || step.status == CompensationFailed) ++failed;
         if (step.status == Compensated) ++compensated;
         const bool is_open = step.status == Pending || step.status == Running ||

@@ -309,3 +309,45 @@ test('workflow files that are not registered stand under what needs attention, a
   await page.waitForURL(/settings\?tab=definitions/);
   await page.getByText('There is no key "stp"').waitFor();
 });
+
+test('how each step went: a table by node, and the slow ones are warm on the picture', async () => {
+  await open('workflows/order?tab=activity');
+  const table = page.locator('section', { has: page.getByRole('heading', { name: 'By step' }) }).locator('table');
+  const charge = table.locator('tbody tr', { hasText: 'charge' });
+  const of = mock.world.instances.filter((row) => row.workflow === 'order' && row.version === 3).slice(0, 200).flatMap((row) => row.steps.filter((step) => step.node === 'charge'));
+  assert.equal(await charge.locator('td').nth(1).innerText(), String(of.length));
+  assert.match(await charge.locator('td').nth(3).innerText(), /^[\d.]+ %$/);
+  await page.locator('svg .node.heated', { hasText: 'charge' }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('on the picture of the builder a node is dragged behind another one, and a slot adds one', async () => {
+  await open('build/order');
+  const text = page.locator('.cm-content');
+  await text.waitFor();
+  const yaml = () => page.evaluate(() => JSON.parse(localStorage.getItem('ebb.build.order')));
+  const node = (name) => page.locator(`svg [data-node="${name}"]`).first();
+  const center = async (name) => {
+    const box = await node(name).boundingBox();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  await node('charge').waitFor();
+  const [from, to] = [await center('reserve'), await center('charge')];
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await page.mouse.move(...to, { steps: 5 });
+  await page.locator('svg .node.aim').waitFor();
+  await page.mouse.up();
+  await page.waitForFunction(() => {
+    const draft = JSON.parse(localStorage.getItem('ebb.build.order') ?? '""');
+    return draft.indexOf('step: charge') >= 0 && draft.indexOf('step: charge') < draft.indexOf('step: reserve');
+  });
+  await button('Undo').click();
+  await page.waitForFunction(() => localStorage.getItem('ebb.build.order') === null);
+  await node('charge').hover();
+  await node('charge').locator('.plus').click();
+  await page.waitForFunction(() => localStorage.getItem('ebb.build.order') !== null);
+  assert.match(await yaml(), /step: charge[\s\S]*- step: step\n/);
+  await page.evaluate(() => localStorage.clear());
+  assert.deepEqual(faults, []);
+});

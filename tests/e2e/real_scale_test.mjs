@@ -128,7 +128,9 @@ test('a definition of 10,000 nodes is drawn, walked through as a list, and found
   await page.locator('.area canvas, .area svg .node').first().waitFor();
   assert.ok((await page.evaluate(() => document.querySelectorAll('*').length)) < 3000, 'only what is seen is in the page');
   await page.locator('.area').hover();
+  await page.keyboard.down('Control');
   await page.mouse.wheel(0, -1200);
+  await page.keyboard.up('Control');
   await page.locator('.area svg .node').first().waitFor();
   assert.ok((await page.evaluate(() => document.querySelectorAll('*').length)) < 3000);
   const id = (await real.api('POST', '/instances', { workflow: 'huge', input: {} })).id;

@@ -157,6 +157,22 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     return { id: row.id, why: text, waiting_for: row.detail.waiting_for, unblock };
   }
 
+  function stepStats(one) {
+    const rows = world.instances.filter((row) => row.workflow === one.workflow && row.version === one.version).slice(0, 200);
+    const nodes = new Map();
+    for (const step of rows.flatMap((row) => row.steps)) nodes.set(step.node, [...(nodes.get(step.node) ?? []), step]);
+    const at = (values, part) => values[Math.floor(part * (values.length - 1) + 0.5)] ?? null;
+    const items = [...nodes].map(([node, steps]) => {
+      const seconds = steps.filter((step) => step.status === 'completed' && step.started_at).map((step) => (Date.parse(step.finished_at) - Date.parse(step.started_at)) / 1000).sort((a, b) => a - b);
+      const count = (...statuses) => steps.filter((step) => statuses.includes(step.status)).length;
+      return {
+        node, kind: steps[0].kind, visits: steps.length, attempts: steps.reduce((sum, step) => sum + step.attempts, 0), retried: steps.filter((step) => step.attempts > 1).length, failed: count('failed', 'compensation_failed'), compensated: count('compensated'),
+        open: count('pending', 'running', 'retrying', 'waiting'), p50_seconds: at(seconds, 0.5), p95_seconds: at(seconds, 0.95),
+      };
+    });
+    return { workflow: one.workflow, version: one.version, instances: rows.length, left_out: 0, complete: true, since: rows.at(-1)?.created_at ?? null, items };
+  }
+
   function related(row) {
     const bulks = row.history.filter((event) => / \(bulk [0-9a-f-]{36}\)$/.test(event.payload?.by ?? '')).reverse();
     const sent = access.deliveries.filter((one) => one.key.split('/')[1] === row.id);
@@ -356,6 +372,10 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     }],
     ['GET', /^\/workflows\/([^/]+)\/versions\/(\d+)$/, ([name, version], _, __, request) => version_of(definition(name, version), request)],
     ['GET', /^\/workflows\/([^/]+)\/versions\/(\d+)\/layout$/, ([name, version]) => layout(definition(name, version))],
+    ['GET', /^\/workflows\/([^/]+)\/versions\/(\d+)\/steps$/, ([name, version]) => {
+      needs('stats.read');
+      return stepStats(definition(name, version));
+    }],
     ['GET', /^\/retention$/, () => ({ items: Object.values(world.retention) })],
     ['PUT', /^\/workflows\/([^/]+)\/retention$/, ([name], _, body) => {
       needs('retention.write');

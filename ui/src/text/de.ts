@@ -61,6 +61,7 @@ export const de: Messages = {
     quantiles: 'p50 / p95', live: 'aktiv', total: 'gesamt', share: 'nach Status',
   },
   activity: {
+    byStep: 'Nach Schritten', newest: (n: number) => `Von den neuesten ${count(n, 'Instanz', 'Instanzen')}.`, leftOut: (n: number) => `Ausgelassen, weil ihr Verlauf lang ist: ${number(n)}.`, visits: 'Besuche', retried: 'Wiederholt', endsIn: (time: string) => `endet meist in ${time}`,
     title: 'Aktivität', window: 'Zeitraum', last: (window: string) => ({ '1h': '1 Stunde', '6h': '6 Stunden', '24h': '24 Stunden', '7d': '7 Tage', '30d': '30 Tage' })[window] ?? window,
     ends: 'Gestartet und beendet', durations: 'Wie lange es gedauert hat', started: 'gestartet', failed: 'fehlgeschlagen oder Dead Letter', stopped: 'abgebrochen', stoppedShort: 'abgebrochen', compensated: 'kompensiert', steps: 'Schritte', p50: 'die Hälfte in', p95: '95 % in', span: 'Zeit', table: 'Als Tabelle',
     none: 'In dieser Zeit wurde nichts gestartet oder beendet.', nothingCompleted: 'In dieser Zeit wurde nichts abgeschlossen.', counting: 'Der Server zählt noch…',
@@ -156,7 +157,7 @@ export const de: Messages = {
     growth: (hour: string, day: string) => `${hour} in der letzten Stunde, ${day} in den letzten 24 h`, fresh: 'neu', newest: 'Instanzen, neueste zuerst', gone: 'Keine Instanz schlägt mehr so fehl.', cancelAll: (n: number) => form(n, 'Abbrechen…', `Alle ${number(n)} abbrechen…`),
   },
   decisions: {
-    roles: 'Rollen', allRoles: 'Alle Rollen', none: 'Keine Entscheidung steht aus.', late: (time: string) => `${time} überfällig`, left: (time: string) => `noch ${time}`, quorum: (have: number, need: number) => `${have} von ${need} bestätigt`,
+    mine: 'Meine', roles: 'Rollen', allRoles: 'Alle Rollen', none: 'Keine Entscheidung steht aus.', late: (time: string) => `${time} überfällig`, left: (time: string) => `noch ${time}`, quorum: (have: number, need: number) => `${have} von ${need} bestätigt`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Weitere Daten', who: 'Wer entscheiden darf', anyone: 'alle', votes: 'Stimmen', since: 'Eingegangen', deadline: 'Frist', keysMove: 'nächste, vorige',
     gone: 'Die Entscheidung dieses Links ist nicht mehr offen.',
     forbidden: 'Die eigene Rolle darf Entscheidungen sehen, aber nicht treffen.',

@@ -60,6 +60,7 @@ export const en = {
     quantiles: 'p50 / p95', live: 'live', total: 'total', share: 'by status',
   },
   activity: {
+    byStep: 'By step', newest: (n: number) => `Of the newest ${count(n, 'instance', 'instances')}.`, leftOut: (n: number) => `Left out, because their histories are long: ${number(n)}.`, visits: 'Visits', retried: 'Retried', endsIn: (time: string) => `usually ends in ${time}`,
     title: 'Activity', window: 'Window', last: (window: string) => ({ '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '7d': '7 days', '30d': '30 days' })[window] ?? window,
     ends: 'Started and ended', durations: 'How long it took', started: 'started', failed: 'failed or dead letter', stopped: 'cancelled or aborted', stoppedShort: 'stopped', compensated: 'undone', steps: 'steps', p50: 'half within', p95: '95 % within', span: 'Time', table: 'As a table',
     none: 'Nothing started or ended in this time.', nothingCompleted: 'Nothing completed in this time.', counting: 'The server is counting…',
@@ -155,7 +156,7 @@ export const en = {
     growth: (hour: string, day: string) => `${hour} in the last hour, ${day} in the last 24 h`, fresh: 'new', newest: 'Instances, newest first', gone: 'No instance fails like this any more.', cancelAll: (n: number) => (n === 1 ? 'Cancel…' : `Cancel all ${n}…`),
   },
   decisions: {
-    roles: 'Roles', allRoles: 'All roles', none: 'Nothing waits for a decision.', late: (time: string) => `${time} overdue`, left: (time: string) => `${time} left`, quorum: (have: number, need: number) => `${have} of ${need} confirmed`,
+    mine: 'Mine', roles: 'Roles', allRoles: 'All roles', none: 'Nothing waits for a decision.', late: (time: string) => `${time} overdue`, left: (time: string) => `${time} left`, quorum: (have: number, need: number) => `${have} of ${need} confirmed`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'More data', who: 'Who may decide', anyone: 'anyone', votes: 'Votes', since: 'Waits since', deadline: 'Deadline', keysMove: 'next, previous',
     gone: 'The decision of this link is not open any more.',
     forbidden: 'Your role may see decisions but not make them.',

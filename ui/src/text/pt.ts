@@ -60,6 +60,7 @@ export const pt: Messages = {
     quantiles: 'p50 / p95', live: 'ativas', total: 'total', share: 'por status',
   },
   activity: {
+    byStep: 'Por etapa', newest: (n: number) => `De ${count(n, 'instância mais recente', 'instâncias mais recentes')}.`, leftOut: (n: number) => `Omitidas, porque o histórico é longo: ${number(n)}.`, visits: 'Visitas', retried: 'Repetidas', endsIn: (time: string) => `costuma terminar em ${time}`,
     title: 'Atividade', window: 'Período', last: (window: string) => ({ '1h': '1 hora', '6h': '6 horas', '24h': '24 horas', '7d': '7 dias', '30d': '30 dias' })[window] ?? window,
     ends: 'Iniciadas e encerradas', durations: 'Quanto tempo levou', started: 'iniciadas', failed: 'com falha ou dead letter', stopped: 'canceladas ou abortadas', stoppedShort: 'paradas', compensated: 'compensadas', steps: 'etapas', p50: 'metade em até', p95: '95 % em até', span: 'Tempo', table: 'Como tabela',
     none: 'Nada foi iniciado nem encerrado neste período.', nothingCompleted: 'Nada foi concluído neste período.', counting: 'O servidor está contando…',
@@ -155,7 +156,7 @@ export const pt: Messages = {
     growth: (hour: string, day: string) => `${hour} na última hora, ${day} nas últimas 24 h`, fresh: 'nova', newest: 'Instâncias, mais recentes primeiro', gone: 'Nenhuma instância falha mais assim.', cancelAll: (n: number) => form(n, 'Cancelar…', `Cancelar todas as ${number(n)}…`),
   },
   decisions: {
-    roles: 'Papéis', allRoles: 'Todos os papéis', none: 'Nada aguarda uma decisão.', late: (time: string) => `${time} de atraso`, left: (time: string) => `restam ${time}`, quorum: (have: number, need: number) => `${have} de ${need} ${form(have, 'confirmada', 'confirmadas')}`,
+    mine: 'Minhas', roles: 'Papéis', allRoles: 'Todos os papéis', none: 'Nada aguarda uma decisão.', late: (time: string) => `${time} de atraso`, left: (time: string) => `restam ${time}`, quorum: (have: number, need: number) => `${have} de ${need} ${form(have, 'confirmada', 'confirmadas')}`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Mais dados', who: 'Quem pode decidir', anyone: 'qualquer pessoa', votes: 'Votos', since: 'Recebida', deadline: 'Prazo', keysMove: 'próxima, anterior',
     gone: 'A decisão deste link não está mais aberta.',
     forbidden: 'Seu papel pode ver decisões, mas não tomá-las.',

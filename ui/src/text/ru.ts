@@ -60,6 +60,7 @@ export const ru: Messages = {
     quantiles: 'p50 / p95', live: 'активно', total: 'всего', share: 'по статусам',
   },
   activity: {
+    byStep: 'По шагам', newest: (n: number) => `По новейшим: ${count(n, 'экземпляр', 'экземпляра', 'экземпляров')}.`, leftOut: (n: number) => `Пропущены из-за длинной истории: ${number(n)}.`, visits: 'Проходы', retried: 'С повтором', endsIn: (time: string) => `обычно ещё ${time}`,
     title: 'Активность', window: 'Период', last: (window: string) => ({ '1h': '1 час', '6h': '6 часов', '24h': '24 часа', '7d': '7 дней', '30d': '30 дней' })[window] ?? window,
     ends: 'Начато и закончено', durations: 'Сколько это длилось', started: 'запущено', failed: 'сбой или dead letter', stopped: 'отменено или прервано', stoppedShort: 'остановлено', compensated: 'компенсировано', steps: 'шаги', p50: 'половина за', p95: '95 % за', span: 'Время', table: 'Таблицей',
     none: 'За это время ничего не началось и не закончилось.', nothingCompleted: 'За это время ничего не завершено.', counting: 'Сервер ещё считает…',
@@ -155,7 +156,7 @@ export const ru: Messages = {
     growth: (hour: string, day: string) => `${hour} за последний час, ${day} за последние 24 ч`, fresh: 'новый', newest: 'Экземпляры, сначала новые', gone: 'Таких сбоев больше нет.', cancelAll: (n: number) => form(n, 'Отменить…', `Отменить все ${number(n)}…`, `Отменить все ${number(n)}…`),
   },
   decisions: {
-    roles: 'Роли', allRoles: 'Все роли', none: 'Ничто не ждёт решения.', late: (time: string) => `просрочено на ${time}`, left: (time: string) => `осталось ${time}`, quorum: (have: number, need: number) => `Подтверждений: ${have} из ${need}`,
+    mine: 'Мои', roles: 'Роли', allRoles: 'Все роли', none: 'Ничто не ждёт решения.', late: (time: string) => `просрочено на ${time}`, left: (time: string) => `осталось ${time}`, quorum: (have: number, need: number) => `Подтверждений: ${have} из ${need}`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Ещё данные', who: 'Кто может решать', anyone: 'любой', votes: 'Голоса', since: 'Поступило', deadline: 'Срок', keysMove: 'следующее, предыдущее',
     gone: 'Решение по этой ссылке уже не открыто.',
     forbidden: 'Ваша роль может видеть решения, но не принимать их.',
