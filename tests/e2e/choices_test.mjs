@@ -351,3 +351,17 @@ test('on the picture of the builder a node is dragged behind another one, and a 
   await page.evaluate(() => localStorage.clear());
   assert.deepEqual(faults, []);
 });
+
+test('the inbox of a person with roles of its own is narrowed to them, and the address keeps that', async () => {
+  mock.control.decision_roles = ['finance'];
+  await open('decisions');
+  const all = await page.locator('.inbox .item').count();
+  await button('Mine').click();
+  await page.waitForURL(/mine=1/);
+  await page.waitForFunction((all) => document.querySelectorAll('.inbox .item').length < all, all);
+  await page.reload();
+  await page.locator('.inbox .item').first().waitFor();
+  for (const text of await page.locator('.inbox .item').allInnerTexts()) assert.match(text, /finance/);
+  await button('All roles').click();
+  await page.waitForFunction((all) => document.querySelectorAll('.inbox .item').length === all, all);
+});

@@ -54,7 +54,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   const access = makeAccess({ ...world, hostile, empty });
   // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle,
   // those to `hold` wait until `release()`; `away` answers nothing at all.
-  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [], counting: 0 };
+  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [], counting: 0, decision_roles: [] };
   const release = () => {
     control.hold = null;
     for (const go of control.held.splice(0)) go();
@@ -332,7 +332,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   const routes = [
     ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: true, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null, links: [{ name: 'Logs', url: 'https://logs.example/search?q=${instance.id}' }, { name: 'Trace', url: 'https://traces.example/trace/${instance.trace_id}' }] }, capabilities: ['events'], limits: { payload: 1048576 } })],
     ['GET', /^\/openapi\.json$/, openapi],
-    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: [], permissions: PERMISSIONS[control.role], groups: [], grants: myGrants(control.role), expires_at: null })],
+    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: control.decision_roles, permissions: PERMISSIONS[control.role], groups: [], grants: myGrants(control.role), expires_at: null })],
     ['GET', /^\/stats$/, stats],
     ['GET', /^\/stats\/activity$/, (_, query) => activity(world, query, control)],
     ['GET', /^\/instances$/, (_, query) => list(query)],
