@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './messages.mjs';
 
-const lib = await load("export * from './lib/columns'; export * from './lib/filter'; export * from './lib/command'; export * from './lib/links'; export * from './lib/timeline';");
+const lib = await load("export * from './lib/columns'; export * from './lib/filter'; export * from './lib/command'; export * from './lib/links'; export * from './lib/timeline'; export * from './lib/importance';");
 const { columnsFromText, columnsOf, columnsText, COLUMNS, DEFAULT_COLUMNS, withColumn, needsOutline } = lib;
 
 test('columns: unknown ones are left out, their order is that of the table, and the one that leads to the instance stays', () => {
@@ -71,4 +71,15 @@ test('the time that a step waits for a worker stands apart from the time that it
   assert.deepEqual(charge.spans.map((span) => [span.kind, span.to - span.from]), [['queue', 500], ['failed', 100], ['retry', 1000], ['attempt', 400]]);
   assert.deepEqual(ship.spans.map((span) => span.kind), ['attempt'], 'what begins at once has not waited');
   assert.deepEqual([lib.tookOf(charge), lib.tookOf(ship)], [1500, 100]);
+});
+
+test('steps of low importance are folded, but not those that failed, were retried or still run', () => {
+  const low = { metadata: { importance: 'low' } };
+  const definition = { steps: ['a', { step: 'mail', ...low }, { parallel: 'all', branches: { one: [{ step: 'log', ...low }, { step: 'pay', metadata: { importance: 'high', step: 'x' } }] } }, { condition: 'big', when: 'x', then: [{ delay: 'rest', ...low }] }] };
+  const quiet = lib.quietNodes(definition);
+  assert.deepEqual([...quiet], ['mail', 'log', 'rest']);
+  const step = (node, status, attempts = 1) => ({ node, status, attempts });
+  assert.deepEqual([...lib.foldedNodes(quiet, [step('a', 'completed'), step('mail', 'completed'), step('log', 'failed'), step('rest', 'waiting')])], ['mail']);
+  assert.deepEqual([...lib.foldedNodes(quiet, [step('mail', 'completed', 2), step('log', 'completed'), step('log', 'running')])], []);
+  assert.equal(lib.quietNodes(undefined).size, 0);
 });

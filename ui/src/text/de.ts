@@ -124,6 +124,7 @@ export const de: Messages = {
     newest: 'Was inzwischen geschah',
   },
   instance: {
+    quiet: (n: number) => `${count(n, 'unwichtiger Schritt', 'unwichtige Schritte')} ohne Auffälligkeit.`,
     why: 'Warum:', started: 'gestartet', ran: (time: string) => `Dauer ${time}`, runs: (time: string) => `seit ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Nächster Versuch:' : kind === 'timer' ? 'Weiter:' : kind === 'decision' || kind === 'signal' ? 'Frist:' : 'Bis:'), priority: (n: number) => `Priorität ${n}`,
     actAt: (verb: string, at: string) => `${verb}: „${at}“…`,
     tab: { graph: 'Graph', timeline: 'Zeitachse', steps: 'Schritte', history: 'Verlauf', data: 'Daten', related: 'Zusammenhang', raw: 'Rohdaten' }, inApi: 'Dasselbe aus der API',

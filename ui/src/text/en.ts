@@ -123,6 +123,7 @@ export const en = {
     newest: 'What happened meanwhile',
   },
   instance: {
+    quiet: (n: number) => `${count(n, 'step of low importance went as it should', 'steps of low importance went as they should')}.`,
     why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Next attempt' : kind === 'timer' ? 'Wakes' : kind === 'decision' || kind === 'signal' ? 'Deadline' : 'Until'), priority: (n: number) => `priority ${n}`,
     actAt: (verb: string, at: string) => `${verb} “${at}”…`,
     tab: { graph: 'Graph', timeline: 'Timeline', steps: 'Steps', history: 'History', data: 'Data', related: 'Related', raw: 'Raw' }, inApi: 'The same from the API',

@@ -123,6 +123,7 @@ export const pt: Messages = {
     newest: 'O que aconteceu nesse meio-tempo',
   },
   instance: {
+    quiet: (n: number) => `${count(n, 'etapa pouco importante', 'etapas pouco importantes')} sem problemas.`,
     why: 'Por quê:', started: 'iniciada', ran: (time: string) => `durou ${time}`, runs: (time: string) => `já dura ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Próxima tentativa:' : kind === 'timer' ? 'Continua:' : kind === 'decision' || kind === 'signal' ? 'Prazo:' : 'Até:'), priority: (n: number) => `prioridade ${n}`,
     actAt: (verb: string, at: string) => `${verb}: “${at}”…`,
     tab: { graph: 'Grafo', timeline: 'Linha do tempo', steps: 'Etapas', history: 'Histórico', data: 'Dados', related: 'Relacionadas', raw: 'Bruto' }, inApi: 'O mesmo pela API',

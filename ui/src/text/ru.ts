@@ -123,6 +123,7 @@ export const ru: Messages = {
     newest: 'Что произошло за это время',
   },
   instance: {
+    quiet: (n: number) => `${count(n, 'неважный шаг прошёл', 'неважных шага прошли', 'неважных шагов прошли')} как надо.`,
     why: 'Почему:', started: 'запуск', ran: (time: string) => `длительность ${time}`, runs: (time: string) => `уже ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Следующая попытка:' : kind === 'timer' ? 'Продолжение:' : kind === 'decision' || kind === 'signal' ? 'Срок:' : 'До:'), priority: (n: number) => `приоритет ${n}`,
     actAt: (verb: string, at: string) => `${verb}: «${at}»…`,
     tab: { graph: 'Граф', timeline: 'Шкала времени', steps: 'Шаги', history: 'История', data: 'Данные', related: 'Связи', raw: 'Как есть' }, inApi: 'То же из API',
