@@ -34,7 +34,7 @@ inline constexpr int kActsReadMax = 200;
 /// Who has started it, as its history says; empty = its history is gone, or does not say it.
 std::string started_by(Store& store, const InstanceId& id);
 
-/// The group of the failure that `error` (of an InstanceView) describes; empty = it is no object.
+/// The group of the failure that `error` (of an InstanceView) describes; empty = it describes none.
 std::string failure_group_of(const std::string& workflow, const Payload& error);
 
 }  // namespace ebb::view

@@ -67,8 +67,10 @@ Json node_json(const std::string& node, NodeStats stats) {
 
 }  // namespace
 
-Json step_stats_json(Engine& reader, Store& store, const std::string& workflow, int version) {
-    const auto end = std::chrono::steady_clock::now() + StepStats::kTimeMax;
+Json step_stats_json(
+    Engine& reader, Store& store, const Clock& clock, const std::string& workflow, int version
+) {
+    const auto end = clock.steady_now() + StepStats::kTimeMax;
     const InstanceHits hits =
         store.search({.workflow = workflow, .version = version, .limit = StepStats::kInstancesMax});
     // By the first instance that has the node, and in it by its first event: the order of the flow.
@@ -79,7 +81,7 @@ Json step_stats_json(Engine& reader, Store& store, const std::string& workflow, 
     int left_out = 0;
     bool is_complete = !hits.next.has_value();
     for (const InstanceRow& row : hits.rows) {
-        if (std::chrono::steady_clock::now() >= end) {
+        if (clock.steady_now() >= end) {
             is_complete = false;
             break;
         }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include <ebb/clock.h>
 #include <ebb/engine.h>
 
 #include "store/store.h"
@@ -23,6 +24,8 @@ struct StepStats {
 
 /// Reads at most kInstancesMax instances of this version, the newest first, for at most kTimeMax.
 /// `reader` and `store` are of one store.
-Json step_stats_json(Engine& reader, Store& store, const std::string& workflow, int version);
+Json step_stats_json(
+    Engine& reader, Store& store, const Clock& clock, const std::string& workflow, int version
+);
 
 }  // namespace ebb::view

@@ -8,6 +8,18 @@ YAML = {"Content-Type": "application/yaml"}
 INVOICE = "workflow: invoice\nsteps:\n  - signal: go\n"
 SAD = "workflow: sad\non_error: dead_letter\nsteps:\n  - fail: always\n"
 
+MIXED = """
+workflow: mixed
+steps:
+  - step: charge
+    max_attempts: 2
+    backoff: {initial: 1ms}
+  - signal: go
+handlers:
+  charge:
+    exec: [sh, -c, 'input=$(cat); case $input in *good*) echo "$input";; *) exit 1;; esac']
+"""
+
 
 class RelatedCases:
     """The resource /instances/{id}/related."""
@@ -24,7 +36,7 @@ class RelatedCases:
     def with_role(self, role):
         token = self.api("PUT", f"/tokens/related-{role}", {"role": role}).json()["token"]
         self.addCleanup(self.api, "DELETE", f"/tokens/related-{role}")
-        client = Client(self.server, self.contract, token=token)
+        client = Client(self.server, self.api.contract, token=token)
         self.addCleanup(client.close)
         return client
 
@@ -75,8 +87,7 @@ class RelatedCases:
         self.assertIsNone(self.related(self.start())["failure_group"])
 
     def test_the_figures_of_the_steps_are_those_of_the_newest_instances(self):
-        self.register("workflow: mixed\nsteps:\n  - step: charge\n    max_attempts: 2\n    backoff: {initial: 1ms}\n"
-                      "  - signal: go\nhandlers:\n  charge:\n    exec: [sh, -c, 'grep -q good']\n")
+        self.register(MIXED)
         for value in ("good", "good", "bad"):
             instance = self.api.post("/instances", {"workflow": "mixed", "input": value}).json()["id"]
             if value == "bad":
@@ -88,7 +99,8 @@ class RelatedCases:
         stats = stats.json()
         self.assertEqual((stats["instances"], stats["left_out"], stats["complete"]), (3, 0, True))
         charge, go = stats["items"]
-        counts = lambda item: [item[name] for name in ("visits", "attempts", "retried", "failed", "compensated", "open")]
+        names = ("visits", "attempts", "retried", "failed", "compensated", "open")
+        counts = lambda item: [item[name] for name in names]
         self.assertEqual((charge["node"], counts(charge)), ("charge", [3, 4, 1, 1, 0, 0]))
         self.assertLessEqual(charge["p50_seconds"], charge["p95_seconds"])
         self.assertEqual((go["node"], go["kind"], counts(go)[0], go["open"]), ("go", "signal", 2, 2))

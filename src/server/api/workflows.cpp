@@ -229,7 +229,8 @@ http::Response get_step_stats(Service& service, Call& call) {
     call.query.check_all_used();
     const WorkflowRow row = find_version(service, call);
     return json_response(
-        200, view::step_stats_json(service.reader, service.reads, row.name, row.version)
+        200,
+        view::step_stats_json(service.reader, service.reads, service.clock, row.name, row.version)
     );
 }
 
