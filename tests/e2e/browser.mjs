@@ -77,7 +77,7 @@ export function pagesOf(world) {
   const group = dead === 'none' ? '' : groupOf(world.instances.find((one) => one.id === dead));
   // Two runs of one workflow: one that was undone, and one that completed.
   const undone = by((one) => one.status === 'failed' && one.workflow === 'order' && one.history.some((event) => event.type === 'step_compensated'));
-  return { ...pagesFor({ dead, failed, waiting, completed }), compare: `instances/${undone}/compare/${completed}`, 'failures-group': `failures?group=${group}` };
+  return { ...pagesFor({ dead, failed, waiting, completed }), compare: `instances/${undone}/compare/${completed}`, 'compare-timeline': `instances/${undone}/compare/${completed}?tab=timeline`, 'compare-graph': `instances/${undone}/compare/${completed}?tab=graph`, 'compare-data': `instances/${undone}/compare/${completed}?tab=data`, 'failures-group': `failures?group=${group}` };
 }
 
 /** The pages by name, for one instance of each kind. */

@@ -366,3 +366,66 @@ test('the inbox of a person with roles of its own is narrowed to them, and the a
   await button('All roles').click();
   await page.waitForFunction((all) => document.querySelectorAll('.inbox .item').length === all, all);
 });
+
+test('two runs are compared by their timelines, their pictures and their data, too', async () => {
+  await open(pagesOf(mock.world).compare);
+  await page.getByRole('tab', { name: 'Timeline' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.timeline').length === 2 && document.querySelectorAll('.timeline .span').length > 2);
+  await page.locator('.timeline .tick').getByText(/^\+/).first().waitFor();
+  await page.getByRole('tab', { name: 'Graph' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.graph svg').length === 2);
+  await page.getByRole('tab', { name: 'Data' }).click();
+  await page.getByRole('heading', { name: 'Input of the instance' }).waitFor();
+  await page.waitForURL(/tab=data/);
+  await page.reload();
+  await page.getByRole('heading', { name: 'Input of the instance' }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('the part of a picture that is in view is in the address, and is shown again', async () => {
+  await open('workflows/order');
+  const transform = () => page.locator('.area svg > g').getAttribute('transform');
+  await page.locator('svg .node').first().waitFor();
+  const before = await transform();
+  await button('Zoom in').click();
+  await button('Zoom in').click();
+  await page.locator('.area').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.waitForURL(/view=/);
+  const moved = await transform();
+  assert.notEqual(moved, before);
+  await page.reload();
+  await page.locator('svg .node').first().waitFor();
+  const numbers = (text) => text.match(/-?[\d.]+/g).map(Number);
+  const shown = numbers(await transform());
+  numbers(moved).forEach((value, i) => assert.ok(Math.abs(value - shown[i]) < 2, `${moved}: ${shown}`));
+  await button('Fit').click();
+  await page.waitForURL((url) => !url.searchParams.has('view'));
+});
+
+test('a large picture has a map, and a press on it shows that part', async () => {
+  const steps = Array.from({ length: 90 }, (_, i) => ({ step: `step_${i}` }));
+  const huge = { workflow: 'long-one', version: 1, steps };
+  mock.world.definitions.push(huge);
+  mock.world.byName.set('long-one', huge);
+  await open('workflows/long-one');
+  await page.locator('.map canvas').waitFor();
+  assert.equal(await page.locator('svg [data-node="step_80"]').count(), 0, 'it is out of view');
+  const box = await page.locator('.map').boundingBox();
+  const drawn = await page.locator('.map span').boundingBox();
+  await page.mouse.click(drawn.x + drawn.width / 2, box.y + box.height - 12);
+  await page.locator('svg [data-node="step_80"]').waitFor();
+  await open('workflows/order');
+  assert.equal(await page.locator('.map').count(), 0);
+});
+
+test('the palette finds a label, and the reference names the kinds of problems', async () => {
+  await open('');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('tenant=acme');
+  await page.getByRole('option', { name: /label:tenant=acme/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.searchParams.get('q') === 'label:tenant=acme');
+  await open('docs');
+  assert.equal(await page.getByRole('link', { name: 'precondition_failed' }).getAttribute('href'), '/problems/precondition_failed');
+});

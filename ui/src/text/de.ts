@@ -227,7 +227,7 @@ export const de: Messages = {
     credential: 'Bekannt durch', by: { token: 'ein API-Token', session: 'eine Anmeldung', proxy: 'einen Proxy', anonymous: 'nichts', oidc: 'ein Token des Anbieters' }, remote: 'Adresse', request: 'Anfrage', chain: 'Kette', hash: 'Hash', prev: 'Hash davor',
   },
   docs: {
-    find: 'Operation suchen', none: 'Keine Operation passt.', all: 'Alle Operationen', needs: 'Braucht', noLogin: 'keine Anmeldung', anyLogin: 'irgendeine Anmeldung', lacks: 'Dieses Recht haben Sie nicht.', parameters: 'Parameter', body: 'Inhalt', answers: 'Antworten', other: 'andere', required: 'nötig', members: 'Felder', choose: (n: number) => `${count(n, 'Operation', 'Operationen')}. Wählen Sie eine, um zu sehen, was sie nimmt und antwortet.`,
+    problems: 'Arten von Problemen', find: 'Operation suchen', none: 'Keine Operation passt.', all: 'Alle Operationen', needs: 'Braucht', noLogin: 'keine Anmeldung', anyLogin: 'irgendeine Anmeldung', lacks: 'Dieses Recht haben Sie nicht.', parameters: 'Parameter', body: 'Inhalt', answers: 'Antworten', other: 'andere', required: 'nötig', members: 'Felder', choose: (n: number) => `${count(n, 'Operation', 'Operationen')}. Wählen Sie eine, um zu sehen, was sie nimmt und antwortet.`,
   },
   config: {
     setting: 'Einstellung', value: 'Wert', from: 'Herkunft', about: 'Bedeutung', applies: 'Eine Änderung gilt', set: 'Gesetzt', defaults: 'Vorgaben', find: 'Einstellung suchen', loaded: 'Gelesen', none: 'Keine Einstellungen. Das Programm, das diese Seite liefert, zeigt keine.', nothing: 'Keine Einstellung passt.',
@@ -251,7 +251,7 @@ export const de: Messages = {
     act: 'Aktion', here: 'auf dieser Seite', recent: 'zuletzt gesehen', light: 'Helle Farben', dark: 'Dunkle Farben',
   },
   compare: {
-    button: 'Vergleichen', title: 'Zwei Ausführungen', same: 'Alle Schritte sind auf dieselbe Weise beendet.', parts: (node: string) => `Die Ausführungen trennen sich bei „${node}“.`, absent: 'nicht erreicht', sameInput: 'Die Eingaben sind gleich.',
+    sameData: 'Die Daten beider Läufe sind gleich.', button: 'Vergleichen', title: 'Zwei Ausführungen', same: 'Alle Schritte sind auf dieselbe Weise beendet.', parts: (node: string) => `Die Ausführungen trennen sich bei „${node}“.`, absent: 'nicht erreicht', sameInput: 'Die Eingaben sind gleich.',
     apart: 'Unterschied', whole: 'Die ganze Ausführung', otherWorkflows: 'Das sind Instanzen verschiedener Workflows. Schritte werden nach ihren Namen verglichen.', swap: 'Seiten tauschen',
   },
   rehearsal: {

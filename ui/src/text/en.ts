@@ -226,7 +226,7 @@ export const en = {
     credential: 'Known by', by: { token: 'an API token', session: 'a login', proxy: 'a proxy', anonymous: 'nothing', oidc: 'a token of the provider' }, remote: 'Address', request: 'Request', chain: 'Chain', hash: 'Hash', prev: 'Hash before it',
   },
   docs: {
-    find: 'Find an operation', none: 'No operation matches.', all: 'All operations', needs: 'Needs', noLogin: 'no login', anyLogin: 'any login', lacks: 'You lack this permission.', parameters: 'Parameters', body: 'Body', answers: 'Answers', other: 'others', required: 'required', members: 'Members', choose: (n: number) => `${count(n, 'operation', 'operations')}. Choose one to see what it takes and answers.`,
+    problems: 'Kinds of problems', find: 'Find an operation', none: 'No operation matches.', all: 'All operations', needs: 'Needs', noLogin: 'no login', anyLogin: 'any login', lacks: 'You lack this permission.', parameters: 'Parameters', body: 'Body', answers: 'Answers', other: 'others', required: 'required', members: 'Members', choose: (n: number) => `${count(n, 'operation', 'operations')}. Choose one to see what it takes and answers.`,
   },
   config: {
     setting: 'Setting', value: 'Value', from: 'From', about: 'About', applies: 'A change applies', set: 'Set', defaults: 'Defaults', find: 'Find a setting', loaded: 'Read', none: 'No settings. The program that serves this page shows none.', nothing: 'No setting matches.',
@@ -250,7 +250,7 @@ export const en = {
     act: 'act', here: 'on this page', recent: 'seen lately', light: 'Light colors', dark: 'Dark colors',
   },
   compare: {
-    button: 'Compare', title: 'Two runs', same: 'All steps ended in the same way.', parts: (node: string) => `The runs part at “${node}”.`, absent: 'not reached', sameInput: 'The inputs are the same.',
+    sameData: 'The data of both runs are the same.', button: 'Compare', title: 'Two runs', same: 'All steps ended in the same way.', parts: (node: string) => `The runs part at “${node}”.`, absent: 'not reached', sameInput: 'The inputs are the same.',
     apart: 'Difference', whole: 'The whole run', otherWorkflows: 'These are instances of different workflows. Steps are compared by their names.', swap: 'Swap sides',
   },
   rehearsal: {

@@ -226,7 +226,7 @@ export const pt: Messages = {
     credential: 'Reconhecido por', by: { token: 'um token da API', session: 'um login', proxy: 'um proxy', anonymous: 'nada', oidc: 'um token do provedor' }, remote: 'Endereço', request: 'Requisição', chain: 'Cadeia', hash: 'Hash', prev: 'Hash anterior',
   },
   docs: {
-    find: 'Buscar operação', none: 'Nenhuma operação corresponde.', all: 'Todas as operações', needs: 'Exige', noLogin: 'nenhum login', anyLogin: 'qualquer login', lacks: 'Você não tem esta permissão.', parameters: 'Parâmetros', body: 'Corpo', answers: 'Respostas', other: 'outras', required: 'obrigatório', members: 'Campos', choose: (n: number) => `${count(n, 'operação', 'operações')}. Escolha uma para ver o que ela recebe e responde.`,
+    problems: 'Tipos de problemas', find: 'Buscar operação', none: 'Nenhuma operação corresponde.', all: 'Todas as operações', needs: 'Exige', noLogin: 'nenhum login', anyLogin: 'qualquer login', lacks: 'Você não tem esta permissão.', parameters: 'Parâmetros', body: 'Corpo', answers: 'Respostas', other: 'outras', required: 'obrigatório', members: 'Campos', choose: (n: number) => `${count(n, 'operação', 'operações')}. Escolha uma para ver o que ela recebe e responde.`,
   },
   config: {
     setting: 'Ajuste', value: 'Valor', from: 'Origem', about: 'Significado', applies: 'Uma mudança vale', set: 'Definidos', defaults: 'Padrões', find: 'Buscar ajuste', loaded: 'Lida', none: 'Nenhum ajuste. O programa que serve esta página não mostra nenhum.', nothing: 'Nenhum ajuste corresponde.',
@@ -250,7 +250,7 @@ export const pt: Messages = {
     act: 'ação', here: 'nesta página', recent: 'vista há pouco', light: 'Cores claras', dark: 'Cores escuras',
   },
   compare: {
-    button: 'Comparar', title: 'Duas execuções', same: 'Todas as etapas terminaram da mesma forma.', parts: (node: string) => `As execuções se separam em “${node}”.`, absent: 'não alcançada', sameInput: 'As entradas são iguais.',
+    sameData: 'Os dados das duas execuções são iguais.', button: 'Comparar', title: 'Duas execuções', same: 'Todas as etapas terminaram da mesma forma.', parts: (node: string) => `As execuções se separam em “${node}”.`, absent: 'não alcançada', sameInput: 'As entradas são iguais.',
     apart: 'Diferença', whole: 'A execução inteira', otherWorkflows: 'São instâncias de workflows diferentes. As etapas são comparadas pelo nome.', swap: 'Trocar os lados',
   },
   rehearsal: {
