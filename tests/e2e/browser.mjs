@@ -16,10 +16,10 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 
 export const SIZES = { desktop: { width: 1360, height: 860 }, folded: { width: 900, height: 700 }, phone: { width: 390, height: 844 } };
 
-export async function launch(locale = 'en-US') {
+export async function launch(locale = 'en-US', more = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'ebb-chromium-'));
   const executablePath = process.env.EBB_CHROMIUM || '/usr/bin/chromium';
-  const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale, viewport: SIZES.desktop, reducedMotion: "reduce", timeout: 300_000 });
+  const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale, viewport: SIZES.desktop, reducedMotion: "reduce", timeout: 300_000, ...more });
   // A loaded machine is slow, and no wait here means a time. EBB_E2E_TIMEOUT, in ms, ends a run by hand sooner.
   context.setDefaultTimeout(Number(process.env.EBB_E2E_TIMEOUT ?? 300_000));
   const close = async () => {
