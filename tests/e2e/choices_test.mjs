@@ -429,3 +429,33 @@ test('the palette finds a label, and the reference names the kinds of problems',
   await open('docs');
   assert.equal(await page.getByRole('link', { name: 'precondition_failed' }).getAttribute('href'), '/problems/precondition_failed');
 });
+
+test('what no index finds is looked for by itself, page by page, until it is found or a person stops it', async () => {
+  const oldest = mock.world.instances.filter((row) => row.key && row.workflow === 'order').at(-1);
+  mock.control.scan = 60;
+  await open(`instances?q=workflow:order%20key:${oldest.key}`);
+  await page.locator('tbody tr', { hasText: oldest.key }).waitFor();
+  await page.getByText('1 instance, no more').waitFor();
+  assert.ok(mock.control.requests.filter((one) => one.startsWith('GET /instances?') && one.includes('cursor=')).length > 5);
+  mock.control.hold = /^GET \/instances$/;
+  const opening = page.goto(`${mock.address}instances?q=key:nothing-has-this-key`);
+  await mock.until(() => mock.control.held.length > 0);
+  // One page at a time: the next request waits again.
+  const step = async () => {
+    const [go] = mock.control.held.splice(0, 1);
+    go();
+    await mock.until(() => mock.control.held.length > 0);
+  };
+  await step();
+  await step();
+  await opening;
+  await page.getByText('Searched back to').waitFor();
+  await button('Stop here').click();
+  mock.release();
+  await page.getByText('None found so far.').waitFor();
+  const asked = mock.control.requests.length;
+  mock.control.scan = 1000;
+  await button('Load more').click();
+  await page.getByText('No instances match.').waitFor();
+  assert.ok(mock.control.requests.length > asked);
+});

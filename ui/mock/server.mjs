@@ -54,7 +54,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   const access = makeAccess({ ...world, hostile, empty });
   // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle,
   // those to `hold` wait until `release()`; `away` answers nothing at all.
-  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [], counting: 0, decision_roles: [] };
+  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [], counting: 0, decision_roles: [], scan: 0 };
   const release = () => {
     control.hold = null;
     for (const go of control.held.splice(0)) go();
@@ -95,6 +95,15 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       (!query.get('where') || holds(query.get('where'), row, { Problem, groupOf })) &&
       (!query.get('created_after') || row.created_at >= query.get('created_after')) && (!query.get('created_before') || row.created_at < query.get('created_before')));
     const limit = Number(query.get('limit') ?? 50);
+    // As of a filter that no index serves: so many rows are looked through for one request.
+    if (control.scan) {
+      const all = world.instances;
+      const begin = query.get('cursor') ? all.findIndex((row) => row.id < Buffer.from(query.get('cursor'), 'base64url').toString()) : 0;
+      const read = begin < 0 ? [] : all.slice(begin, begin + control.scan);
+      const last = read.at(-1);
+      const is_end = begin < 0 || begin + control.scan >= all.length;
+      return { items: read.filter((row) => rows.includes(row)).map(summary), next_cursor: is_end ? null : Buffer.from(last.id).toString('base64url'), scanned_to: last?.created_at ?? null, complete: is_end, total: null };
+    }
     const from = query.get('cursor') ? rows.findIndex((row) => row.id < Buffer.from(query.get('cursor'), 'base64url').toString()) : 0;
     const items = from < 0 ? [] : rows.slice(from, from + limit);
     const is_last = from < 0 || from + limit >= rows.length;

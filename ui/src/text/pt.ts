@@ -77,7 +77,7 @@ export const pt: Messages = {
       ({ name: `Não existe o filtro “${word}”. Os filtros são ${names}.`, status: `Não é um status. Os status são ${statuses}.`, version: 'A versão é um número inteiro.', time: 'Não é um tempo. Escreva 15m, 2h, 7d ou uma data como 2026-11-22.', value: 'precisa de um valor.', label: 'Um rótulo é NOME=VALOR, como label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
-    columns: 'Colunas', defaultColumns: 'Padrão', priority: 'Prioridade', waits: 'Aguarda',
+    noMatchSoFar: 'Nenhuma até agora.', columns: 'Colunas', defaultColumns: 'Padrão', priority: 'Prioridade', waits: 'Aguarda',
     labels: 'Rótulos',
     all: 'Todas', live: 'Ativas', ended: 'Sem sucesso', views: 'Visões salvas', viewName: 'Nome da visão', saveView: 'Salvar visão', dropView: 'Remover visão', export: 'Exportar',
     status: 'Status', workflow: 'Workflow', key: 'Chave', id: 'ID', started: 'Início', changed: 'Alteração', took: 'Duração',

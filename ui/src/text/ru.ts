@@ -77,7 +77,7 @@ export const ru: Messages = {
       ({ name: `Фильтра «${word}» нет. Есть ${names}.`, status: `Такого статуса нет. Есть ${statuses}.`, version: 'Версия — целое число.', time: 'Это не время. Напишите 15m, 2h, 7d или дату, например 2026-11-22.', value: 'требуется значение.', label: 'Метка — это ИМЯ=ЗНАЧЕНИЕ, например label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
-    columns: 'Столбцы', defaultColumns: 'По умолчанию', priority: 'Приоритет', waits: 'Ждёт',
+    noMatchSoFar: 'Пока ничего не найдено.', columns: 'Столбцы', defaultColumns: 'По умолчанию', priority: 'Приоритет', waits: 'Ждёт',
     labels: 'Метки',
     all: 'Все', live: 'Активные', ended: 'Неудачные', views: 'Сохранённые виды', viewName: 'Название вида', saveView: 'Сохранить вид', dropView: 'Удалить вид', export: 'Экспорт',
     status: 'Статус', workflow: 'Процесс', key: 'Ключ', id: 'ID', started: 'Запуск', changed: 'Изменение', took: 'Длительность',
