@@ -459,3 +459,18 @@ test('what no index finds is looked for by itself, page by page, until it is fou
   await page.getByText('No instances match.').waitFor();
   assert.ok(mock.control.requests.length > asked);
 });
+
+test('a row that was found far back stays when something new comes to the top', async () => {
+  const rows = mock.world.instances.filter((row) => row.workflow === 'order' && row.key);
+  mock.control.scan = 60;
+  await open('instances?q=workflow:order%20status:dead_letter');
+  const dead = rows.filter((row) => row.status === 'dead_letter');
+  const last = page.locator('tbody tr', { hasText: dead.at(-1).key });
+  await last.waitFor();
+  await page.waitForFunction(() => document.querySelector('.top')?.innerText.includes('live'));
+  const one = mock.world.add('order', Date.now(), { fail: { ship: { code: 'timeout', message: 'no answer', permanent: true } }, then: 'dead_letter' });
+  mock.world.instances.unshift(mock.world.instances.pop());
+  mock.publish(one);
+  await page.locator('tbody tr', { hasText: one.key }).waitFor();
+  assert.equal(await last.count(), 1);
+});
