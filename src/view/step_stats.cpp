@@ -24,6 +24,7 @@ struct NodeStats {
     std::int64_t compensated = 0;
     std::int64_t open = 0;          ///< they have not ended
     std::vector<double> seconds{};  ///< of the visits that completed, from the first attempt on
+    std::vector<double> waits{};    ///< from when the first attempt could have begun until it did
 
     void add(const StepView& step) {
         kind = step.kind;
@@ -51,6 +52,7 @@ Json quantile(const std::vector<double>& sorted, double part) {
 
 Json node_json(const std::string& node, NodeStats stats) {
     std::sort(stats.seconds.begin(), stats.seconds.end());
+    std::sort(stats.waits.begin(), stats.waits.end());
     return {
         {"node", node},
         {"kind", stats.kind},
@@ -62,7 +64,26 @@ Json node_json(const std::string& node, NodeStats stats) {
         {"open", stats.open},
         {"p50_seconds", quantile(stats.seconds, kHalf)},
         {"p95_seconds", quantile(stats.seconds, kMost)},
+        {"wait_p95_seconds", quantile(stats.waits, kMost)},
     };
+}
+
+/// How long each first attempt waited for a worker: since the event that has its input.
+void add_waits(const std::vector<HistoryEvent>& events, std::map<std::string, NodeStats>& nodes) {
+    std::map<Seq, TimePoint> times;
+    for (const HistoryEvent& event : events) {
+        times.emplace(event.seq, event.at);
+        const bool is_attempt = event.type == HistoryType::StepCompleted ||
+                                event.type == HistoryType::StepRetried ||
+                                event.type == HistoryType::StepFailed;
+        const auto due = times.find(event.ref);
+        const auto node = nodes.find(event.node);
+        const bool is_known = due != times.end() && node != nodes.end();
+        const bool is_first = event.attempt == 1 && event.started_at != TimePoint{};
+        if (!is_attempt || !is_first || !is_known) continue;
+        const Duration wait = std::max(Duration::zero(), Duration(event.started_at - due->second));
+        node->second.waits.push_back(std::chrono::duration<double>(wait).count());
+    }
 }
 
 }  // namespace
@@ -95,6 +116,7 @@ Json step_stats_json(
             if (is_new) order.push_back(step.node);
             found->second.add(step);
         }
+        add_waits(store.history({.instance = row.id, .limit = StepStats::kEventsMax}), nodes);
         ++read;
     }
     Json items = Json::array();

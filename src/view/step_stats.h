@@ -17,7 +17,7 @@ namespace ebb::view {
 struct StepStats {
     static constexpr int kInstancesMax = 200;
     /// An instance with more events is left out: to read it takes too long.
-    static constexpr std::int64_t kEventsMax = 2'000;
+    static constexpr int kEventsMax = 2'000;
     /// No instance is read after this time.
     static constexpr auto kTimeMax = std::chrono::milliseconds(150);
 };

@@ -103,8 +103,9 @@ class RelatedCases:
         counts = lambda item: [item[name] for name in names]
         self.assertEqual((charge["node"], counts(charge)), ("charge", [3, 4, 1, 1, 0, 0]))
         self.assertLessEqual(charge["p50_seconds"], charge["p95_seconds"])
+        self.assertGreaterEqual(charge["wait_p95_seconds"], 0)
         self.assertEqual((go["node"], go["kind"], counts(go)[0], go["open"]), ("go", "signal", 2, 2))
-        self.assertIsNone(go["p50_seconds"])
+        self.assertEqual((go["p50_seconds"], go["wait_p95_seconds"]), (None, None))
         self.problem(self.api.get("/workflows/mixed/versions/9/steps"), 404, "workflow_not_found")
 
     def test_deliveries_are_for_those_who_may_see_webhooks(self):

@@ -176,7 +176,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       const count = (...statuses) => steps.filter((step) => statuses.includes(step.status)).length;
       return {
         node, kind: steps[0].kind, visits: steps.length, attempts: steps.reduce((sum, step) => sum + step.attempts, 0), retried: steps.filter((step) => step.attempts > 1).length, failed: count('failed', 'compensation_failed'), compensated: count('compensated'),
-        open: count('pending', 'running', 'retrying', 'waiting'), p50_seconds: at(seconds, 0.5), p95_seconds: at(seconds, 0.95),
+        open: count('pending', 'running', 'retrying', 'waiting'), p50_seconds: at(seconds, 0.5), p95_seconds: at(seconds, 0.95), wait_p95_seconds: steps[0].kind === 'step' ? 0.04 : null,
       };
     });
     return { workflow: one.workflow, version: one.version, instances: rows.length, left_out: 0, complete: true, since: rows.at(-1)?.created_at ?? null, items };
