@@ -13,7 +13,7 @@ const APPROVES = process.env.EBB_APPROVE === '1';
 const KEPT = 2;
 const LISTS = /^- (rowgroup|list|listbox|tree|group "Steps of the workflow")\b/;
 const PAGES = [
-  'overview', 'instances', 'instances-columns', 'instance-timeline', 'instance-dead', 'instance-waiting', 'instance-steps', 'instance-history', 'instance-data', 'instance-related', 'instance-raw', 'compare', 'failures', 'failures-group', 'decisions',
+  'overview', 'instances', 'instances-columns', 'instance-timeline', 'instance-dead', 'instance-waiting', 'instance-steps', 'instance-history', 'instance-data', 'instance-related', 'compare', 'compare-data', 'failures', 'failures-group', 'decisions',
   'workflows', 'workflow-retention', 'workflow-versions', 'build', 'workers', 'queues', 'bulk', 'bulk-running', 'docs-start', 'settings', 'settings-grants', 'settings-projects', 'settings-tokens', 'settings-audit', 'settings-config', 'notifications', 'notifications-one', 'nothing',
 ];
 let browser;

@@ -48,7 +48,7 @@ let browser;
 let page;
 let faults;
 before(async () => {
-  real = await startReal({ workflows: WORKFLOWS, args: ['--webhooks-allow-private'] });
+  real = await startReal({ workflows: WORKFLOWS, args: ['--webhooks-allow-private', '--links', 'Logs=https://logs.example/?q=${instance.id}'] });
   browser = await launch();
   const login = await browser.context.newPage();
   await login.goto(real.login);
@@ -254,6 +254,7 @@ test('what is related: the other instance with its key, those with its failure, 
   const panel = page.getByRole('tabpanel');
   await panel.getByText('token:test', { exact: true }).waitFor();
   await panel.getByText(id.replaceAll('-', '')).waitFor();
+  assert.equal(await panel.getByRole('link', { name: 'Logs' }).getAttribute('href'), `https://logs.example/?q=${id}`);
   await panel.locator(`a[href$="/bulk/${bulk}"]`).waitFor();
   await panel.getByRole('link', { name: 'invoice' }).click();
   await page.waitForURL(new RegExp(other));
@@ -418,4 +419,50 @@ test('the file of a download is what the person sees: the list as lines, the def
   writeFileSync(file, readFileSync(await (await yaml).path()));
   const checked = spawnSync(process.env.EBB_COMMAND, ['validate', file], { encoding: 'utf8', env: { ...process.env, EBB_DB: '' } });
   assert.equal(checked.status, 0, checked.stderr + checked.stdout);
+});
+
+test('rows that are selected are acted on together, and only those', async () => {
+  const ids = [];
+  for (const n of [1, 2, 3]) ids.push(await order({}, `SEL-${n}`));
+  await open('instances?q=key:SEL-*');
+  for (const key of ['SEL-1', 'SEL-3']) await page.getByLabel(`Select ${key}`, { exact: true }).check();
+  await page.getByRole('toolbar').getByRole('button', { name: 'Pause' }).click();
+  await dialog().getByRole('button', { name: 'Pause: all 2' }).click();
+  await dialog().getByText('2 of 2 done').waitFor();
+  const states = await Promise.all(ids.map(async (id) => (await real.api('GET', `/instances/${id}`)).status));
+  assert.deepEqual(states, ['paused', 'running', 'paused']);
+});
+
+test('a login of another browser is ended, and that browser is asked to log in again', async () => {
+  const other = await launch();
+  try {
+    const theirs = await other.context.newPage();
+    await theirs.goto(real.link('operator'));
+    await settled(theirs);
+    await open('settings?tab=sessions');
+    const rows = page.locator('tbody tr');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length >= 2);
+    const before = await rows.count();
+    await button('End my other logins…').click();
+    await dialog().getByRole('button', { name: /^End/ }).click();
+    await page.waitForFunction((count) => document.querySelectorAll('tbody tr').length < count, before);
+    await theirs.goto(`${real.address}instances`);
+    await theirs.getByRole('heading', { name: 'Log in' }).waitFor();
+    await page.reload();
+    await page.getByText('(this browser)').waitFor();
+  } finally {
+    await other.close();
+  }
+});
+
+test('columns of choice show what each instance waits for and why it failed', async () => {
+  const id = await order({}, 'COL-1');
+  await real.api('POST', `/instances/${id}/decide`, { verdict: 'confirm', role: 'boss' });
+  await real.until(id, real.waits('signal'));
+  await open('instances?q=key:COL-1&cols=status,key,waits');
+  await page.locator('tbody tr', { hasText: 'COL-1' }).getByText('paid').waitFor();
+  const failed = (await real.api('POST', '/instances', { workflow: 'order', key: 'COL-2', input: { order: 'COL-2', amount: 1, note: 'declined' } })).id;
+  await real.until(failed, (view) => view.status === 'failed');
+  await open('instances?q=step:charge%20status:failed&cols=key,error');
+  await page.locator('tbody tr', { hasText: 'COL-2' }).getByText('card 4711 was declined').waitFor();
 });
