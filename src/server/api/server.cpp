@@ -21,6 +21,10 @@ constexpr std::size_t kDecisionRolesMax = 64;
 
 http::Response get_server(Service& service, Call& call) {
     call.query.check_all_used();
+    Json links = Json::array();
+    for (const PageLink& link : service.links) {
+        links.push_back({{"name", link.name}, {"url", link.url}});
+    }
     return json_response(
         200,
         Json{
@@ -32,7 +36,10 @@ http::Response get_server(Service& service, Call& call) {
             {"is_dev", service.is_dev},
             {"worker", {{"id", service.engine.worker_id()}, {"is_enabled", service.has_worker}}},
             {"auth", {{"mode", service.needs_login ? "token" : "none"}}},
-            {"ui", {{"title", view::text_json(service.title)}, {"banner", nullptr}}},
+            {"ui",
+             {{"title", view::text_json(service.title)},
+              {"banner", nullptr},
+              {"links", std::move(links)}}},
             {"capabilities", {"events"}},
             {"limits",
              {{"json_bytes_max", kJsonBytesMax},
