@@ -10,6 +10,7 @@
 
 #include "cli/failure_text.h"
 #include "cli/text.h"
+#include "support/clock.h"
 
 namespace ebb::cli {
 
