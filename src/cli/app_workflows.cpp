@@ -221,7 +221,9 @@ void CommandLine::add_diagram() {
         }
     );
     diagram->group("Workflows");
-    diagram->add_option("SUBJECT", diagram_.subject, "A workflow's file, NAME@VERSION, or an instance");
+    diagram->add_option(
+        "SUBJECT", diagram_.subject, "A workflow's file, NAME@VERSION, or an instance"
+    );
     add_choice(
         diagram,
         "-f,--format",
