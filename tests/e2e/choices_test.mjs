@@ -411,6 +411,7 @@ test('a large picture has a map, and a press on it shows that part', async () =>
   await open('workflows/long-one');
   await page.locator('.map canvas').waitFor();
   assert.equal(await page.locator('svg [data-node="step_80"]').count(), 0, 'it is out of view');
+  await page.locator('.map').scrollIntoViewIfNeeded();
   const box = await page.locator('.map').boundingBox();
   const drawn = await page.locator('.map span').boundingBox();
   await page.mouse.click(drawn.x + drawn.width / 2, box.y + box.height - 12);
