@@ -149,5 +149,8 @@ async function makePicture(page, picture) {
   await page.locator('.squiggly-error').first().waitFor();
   await page.locator('.view-line', { hasText: 'timout' }).locator('span', { hasText: 'timout' }).last().hover();
   await page.locator('.monaco-hover-content', { hasText: 'timeout' }).first().waitFor();
+  // It is faded in.
+  const hovers = page.locator('.monaco-hover').filter({ hasText: 'timeout' });
+  await waitFor(page, () => hovers.first().evaluate((one) => one.getAnimations({ subtree: true }).length === 0 && getComputedStyle(one).opacity === '1'));
   await page.screenshot({ path: process.env.EBB_PICTURE });
 }
