@@ -363,15 +363,17 @@ int compare_workflows(Session& session, const DiffOptions& options) {
     const Subject before = read_subject(session, options.before);
     const Subject after = read_subject(session, options.after);
     const Difference difference = model::compare(before.definition, after.definition);
-    const auto draw = [&](const std::string& picture) {
+    const auto draw = [&](const std::string& picture, bool is_shown = false) {
         const Definition merged = model::with_removed_nodes(before.definition, after.definition);
         const diagram::Notes notes = notes_of(before, after, difference);
-        return draw_picture(session, {merged, {}, notes}, picture, false);
+        return draw_picture(session, {merged, {}, notes}, picture, is_shown);
     };
     if (options.format == "json" || (options.format.empty() && session.options().is_json)) {
         session.print_json(json_of(before, after, difference));
     } else if (options.format == "md") {
         session.print(markdown_of(before, after, difference, draw("mermaid")));
+    } else if (options.format == "svg" && session.options().is_json) {
+        session.print_json({{"format", "svg"}, {"diagram", draw("svg", true)}});
     } else if (options.format == "svg") {
         session.print(draw("svg"));
     } else {

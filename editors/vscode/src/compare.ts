@@ -81,10 +81,10 @@ export class Comparison implements vscode.Disposable {
     const text = document.getText();
     // The text of the editor, saved or not, and never a name that could be an option.
     const words = ['diff', before, '-', ...types()];
-    const [difference, list, svg] = await Promise.all([
+    const [difference, list, { diagram: svg }] = await Promise.all([
       ask<Difference>(words, target, STATUSES, text),
       print(words, 'text', target, STATUSES, text),
-      print(words, 'svg', target, STATUSES, text),
+      ask<{ diagram: string }>([...words, '--format', 'svg'], target, STATUSES, text),
     ]);
     if (difference.equal) {
       void vscode.window.showInformationMessage(`The text is the same workflow as ${before} of ${connection.name}.`);

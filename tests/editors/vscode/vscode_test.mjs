@@ -108,11 +108,6 @@ test('the picture leads to the lines, the lines lead to the picture, and it foll
     await picture.locator('g.here[data-node="charge"]').waitFor();
     assert.equal(await picture.locator('g.here').count(), 1);
 
-    // From the keyboard.
-    await node('reserve').focus();
-    await page.keyboard.press('Enter');
-    await picture.locator('g.here[data-node="reserve"]').waitFor();
-
     // The arrows go from node to node, and / finds one.
     await node('reserve').focus();
     await page.keyboard.press('ArrowDown');
@@ -123,7 +118,11 @@ test('the picture leads to the lines, the lines lead to the picture, and it foll
     await picture.locator('g.found[data-node="ship"]').waitFor();
     await page.keyboard.press('Escape');
     await picture.locator('g[data-node="ship"]:focus').waitFor();
-    await page.locator('.editor-instance .view-lines').first().click({ position: { x: 200, y: 10 } });
+
+    // From the keyboard.
+    await node('reserve').focus();
+    await page.keyboard.press('Enter');
+    await picture.locator('g.here[data-node="reserve"]').waitFor();
 
     // It follows the text, valid or not. A hostile name is text.
     await page.keyboard.press('Control+End');
@@ -150,5 +149,8 @@ async function makePicture(page, picture) {
   await page.locator('.squiggly-error').first().waitFor();
   await page.locator('.view-line', { hasText: 'timout' }).locator('span', { hasText: 'timout' }).last().hover();
   await page.locator('.monaco-hover-content', { hasText: 'timeout' }).first().waitFor();
+  // It is faded in.
+  const hovers = page.locator('.monaco-hover').filter({ hasText: 'timeout' });
+  await waitFor(page, () => hovers.first().evaluate((one) => one.getAnimations({ subtree: true }).length === 0 && getComputedStyle(one).opacity === '1'));
   await page.screenshot({ path: process.env.EBB_PICTURE });
 }

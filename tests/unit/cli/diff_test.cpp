@@ -61,6 +61,17 @@ TEST_F(CliDiff, a_registered_version_is_drawn_by_its_name) {
     EXPECT_EQ(world.run_db({"diagram", "order@5"}).code, 3);
 }
 
+TEST_F(CliDiff, a_picture_for_a_program_names_its_nodes) {
+    const Outcome outcome = world.run({"diff", before, after, "--format", "svg", "--json"});
+    EXPECT_EQ(outcome.code, 1) << outcome.err;
+    const auto picture = Json::parse(outcome.out)["diagram"].get<std::string>();
+    for (const std::string node : {"pack", "charge", "notify"}) {
+        EXPECT_NE(picture.find("data-node=\"" + node + "\""), std::string::npos) << node;
+    }
+    const Outcome shown = world.run({"diff", before, after, "--format", "svg"});
+    EXPECT_EQ(shown.out.find("data-node"), std::string::npos);
+}
+
 TEST_F(CliDiff, json_has_the_values_as_json) {
     const Outcome outcome = world.run({"diff", before, after, "--json"});
     EXPECT_EQ(outcome.code, 1);
