@@ -187,6 +187,8 @@ std::vector<Figure> webhook_figures(ServerBench& bench) {
             ),
             200
         );
+        // The worker learns of a webhook with its next heartbeat, within a second.
+        sleep_seconds(2);
         deliveries.push_back(sink.rate(kCalls, [&] { start_many(client, "bench"); }));
     }
     return {beside(
