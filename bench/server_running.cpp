@@ -151,8 +151,9 @@ Definition long_workflow(int number) {
 
 /// Transactions in a minute of everything that has the server's database open.
 double transactions_per_minute(ServerBench& bench, double seconds) {
-    // Sessions report what they did when they have been idle for a second.
-    sleep_seconds(2);
+    // PostgreSQL counts what a session did before it became idle up to ten seconds later
+    // (PGSTAT_IDLE_INTERVAL): the statements of a start would look like those of an idle process.
+    sleep_seconds(12);
     const ServerUse before = use_of(bench.postgres());
     sleep_seconds(seconds);
     const ServerUse used = use_of(bench.postgres()) - before;
@@ -169,7 +170,7 @@ std::vector<Figure> webhook_figures(ServerBench& bench) {
         const ServedStore store(bench, Database::Sqlite);
         const std::string file = store.folder() + "/call.yaml";
         std::ofstream(file) << fmt::format(
-            "workflow: call\nsteps: [send]\nhandlers:\n  send:\n    http: {}\n", sink.url()
+            "workflow: call\nsteps: [send]\nhandlers:\n  send:\n    http: {{url: \"{}\"}}\n", sink.url()
         );
         const ServerProcess server(store.serve({file, "--no-auth", "--webhooks-allow-private"}));
         HttpClient client(server.port());
@@ -186,6 +187,8 @@ std::vector<Figure> webhook_figures(ServerBench& bench) {
             ),
             200
         );
+        // The worker learns of a webhook with its next heartbeat, within a second.
+        sleep_seconds(2);
         deliveries.push_back(sink.rate(kCalls, [&] { start_many(client, "bench"); }));
     }
     return {beside(

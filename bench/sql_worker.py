@@ -27,7 +27,6 @@ def main():
     for name in ("a", "b", "c"):
         worker.handler(name)(pass_on)
     worker.handler("look")(look)
-    print("ready", flush=True)
     worker.run()
 
 
