@@ -138,8 +138,8 @@ Figure saturated_figure_of_rules(const PostgresServer& server, const RulesAsked&
     return figure;
 }
 
-/// The run goes on if a part cannot be measured: the other figures take a quarter of an hour. `name`
-/// stands in the report for those that are missing.
+/// The run goes on if a part cannot be measured: the other figures take a quarter of an hour.
+/// `name` stands in the report for those that are missing.
 void add_part(
     std::vector<Figure>& figures, std::string_view name, const std::function<void()>& measure
 ) {

@@ -170,7 +170,8 @@ std::vector<Figure> webhook_figures(ServerBench& bench) {
         const ServedStore store(bench, Database::Sqlite);
         const std::string file = store.folder() + "/call.yaml";
         std::ofstream(file) << fmt::format(
-            "workflow: call\nsteps: [send]\nhandlers:\n  send:\n    http: {{url: \"{}\"}}\n", sink.url()
+            "workflow: call\nsteps: [send]\nhandlers:\n  send:\n    http: {{url: \"{}\"}}\n",
+            sink.url()
         );
         const ServerProcess server(store.serve({file, "--no-auth", "--webhooks-allow-private"}));
         HttpClient client(server.port());
