@@ -62,7 +62,7 @@ void embed(const ServedStore& store, double seconds, Shared& shared) {
     shared.steps_per_second =
         run_saturated_in(engine, progress, {.seconds = seconds}).steps_per_second();
     shared.is_over = true;
-    // A request that is still under way must be answered: the end of a run is no failure.
+    // A request that is still under way must be answered: the end of a run is not a failure.
     while (!shared.may_end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     engine.drain(std::chrono::seconds(5));
 }
