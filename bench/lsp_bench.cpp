@@ -214,6 +214,7 @@ std::vector<Figure> lsp_figures() {
     );
     figures.push_back(scan_figure());
     for (Figure& process : lsp_process_figures(text)) figures.push_back(std::move(process));
+    judge(figures);
     return figures;
 }
 

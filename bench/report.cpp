@@ -81,6 +81,15 @@ std::string render(const std::vector<Figure>& figures, bool as_json) {
     return text;
 }
 
+void judge(std::vector<Figure>& figures) {
+    for (Figure& figure : figures) {
+        if (!figure.verdict.empty() || figure.goal <= 0) continue;
+        const bool is_met =
+            figure.goal_is_most ? figure.ratio <= figure.goal : figure.ratio >= figure.goal;
+        figure.verdict = is_met ? "met" : "missed";
+    }
+}
+
 int report_failures(const std::vector<Figure>& figures) {
     int count = 0;
     for (const Figure& figure : figures) {

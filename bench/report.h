@@ -23,7 +23,12 @@ struct Figure {
     /// Whether the goal is met: `met` or `missed`; `failed` = there is no value, and the note says
     /// why; empty = not judged here.
     std::string verdict{};
+    /// The goal is the most that the ratio may be, not the least.
+    bool goal_is_most = false;
 };
+
+/// Gives a verdict to each figure that has a goal and no verdict yet.
+void judge(std::vector<Figure>& figures);
 
 double median(std::vector<double> values);
 

@@ -26,7 +26,11 @@ using testing::PostgresServer;
 
 Figure compare(const RulesAsked& asked, const Compared& compared) {
     Figure figure{
-        .name = compared.name, .unit = compared.unit, .goal = compared.goal, .note = compared.note
+        .name = compared.name,
+        .unit = compared.unit,
+        .goal = compared.goal,
+        .note = compared.note,
+        .goal_is_most = compared.goal_is_most
     };
     std::vector<double> usuals;
     std::vector<double> ratios;
@@ -205,6 +209,7 @@ std::vector<Figure> rules_figures(const RulesAsked& asked) {
     const bool is_of_server = asked.only.empty() || asked.only.starts_with("rules_pg") ||
                               asked.only.starts_with("work_pg");
     if (is_of_server) add_postgres_figures(figures, asked);
+    judge(figures);
     return figures;
 }
 

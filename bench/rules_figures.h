@@ -27,6 +27,7 @@ struct Compared {
     std::function<double()> usual;
     std::function<double()> special;
     std::string unit = "transitions/s";
+    bool goal_is_most = false;
 };
 
 /// Runs both by turns, so that both see the same machine.

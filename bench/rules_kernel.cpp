@@ -91,7 +91,8 @@ std::vector<Figure> kernel_figures_of_rules(const RulesAsked& asked) {
         .unit = "ns/transition",
         .yardstick = "a transition near the 10th of other instances",
         .goal = 1.1,
-        .note = "ratio = cost near the 100,000th / near the 10th; the goal is the most it may be"
+        .note = "ratio = cost near the 100,000th / near the 10th; the goal is the most it may be",
+        .goal_is_most = true
     };
     std::vector<double> ratios;
     for (int run = 0; run < asked.runs; ++run) {

@@ -158,7 +158,8 @@ void add_felt(
         .unit = "ms",
         .yardstick = "2 ms",
         .goal = 1.0,
-        .note = note + ", idle; the goal is the most"
+        .note = note + ", idle; the goal is the most",
+        .goal_is_most = true
     };
     middle.ratio = middle.value / 2;
     Figure slow = middle;
@@ -227,7 +228,8 @@ void add_latency_figures(
                  return median(run_one_at_a_time(*scratch.open(), asked.seconds));
              },
          .special = [&] { return median(hop_times(server, three_transitions(), asked.seconds)); },
-         .unit = "ms"}
+         .unit = "ms",
+         .goal_is_most = true}
     ));
 }
 

@@ -196,7 +196,8 @@ Figure at_most(
         .unit = "ms",
         .yardstick = fmt::format("{} ms", most),
         .goal = 1.0,
-        .note = std::move(note)
+        .note = std::move(note),
+        .goal_is_most = true
     };
     figure.ratio = figure.value / most;
     return figure;

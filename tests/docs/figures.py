@@ -25,14 +25,17 @@ def rows_of(suite):
     kept = json.loads(path.read_text())
     yield f"| **{suite}** | {kept['at']}, `{kept['commit']}` | | |"
     for figure in kept["figures"]:
+        name = f"`{figure['name']}`"
+        if "commit" in figure:  # measured again, alone
+            name += f" ({figure['at']}, `{figure['commit']}`)"
         if figure.get("verdict") == "failed":
-            yield f"| `{figure['name']}` | not measured: {figure['note'].removeprefix('FAILED: ')} | | |"
+            yield f"| {name} | not measured: {figure['note'].removeprefix('FAILED: ')} | | |"
             continue
         ratio = number(figure["ratio"]) if figure["ratio"] else ""
         goal = number(figure["goal"]) if figure["goal"] else ""
         if figure.get("verdict") == "missed":
             goal += " (missed)"
-        yield f"| `{figure['name']}` | {number(figure['value'])} {figure['unit']} | {ratio} | {goal} |"
+        yield f"| {name} | {number(figure['value'])} {figure['unit']} | {ratio} | {goal} |"
 
 
 def table():
