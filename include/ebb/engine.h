@@ -293,14 +293,15 @@ class Engine {
         const InstanceId& id, std::int64_t to, const RecoverOptions& options = {}
     );
 
-    void cancel(const InstanceId& id, const RequestOptions& options);
-    void abort(const InstanceId& id, const RequestOptions& options);
-    void pause(const InstanceId& id, const RequestOptions& options);
+    /// Each returns whether anything has changed: `false` if the instance is cancelled (or on the
+    /// way there), aborted or paused already, or if `resume` finds that it is not paused.
+    bool cancel(const InstanceId& id, const RequestOptions& options);
+    bool abort(const InstanceId& id, const RequestOptions& options);
+    bool pause(const InstanceId& id, const RequestOptions& options);
     bool resume(const InstanceId& id, const RequestOptions& options);
-    void cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
-    void abort(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
-    void pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
-    /// Returns whether it was paused; if not, nothing has changed.
+    bool cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
+    bool abort(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
+    bool pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
     bool resume(const InstanceId& id, std::string_view by = {});
     /// Returns whether it was dead-lettered; if not, nothing has changed.
     bool requeue(const InstanceId& id, const RequeueOptions& options = {});

@@ -82,6 +82,14 @@ struct OidcLogin {
     std::string ca_file{};  ///< PEM certificates that prove the provider; empty = the system's
 };
 
+/// A link of the UI from an instance to another system: its logs, its trace, its customer.
+struct PageLink {
+    std::string name{};  ///< as the UI shows it; 1 to 64 bytes
+    /// `http` or `https`. `${instance.id}`, `trace_id`, `workflow`, `version`, `key` and
+    /// `created_at` of `instance` are replaced, percent-encoded.
+    std::string url{};
+};
+
 struct ServerOptions {
     /// `HOST:PORT` (port 0 = any free one), `[::1]:PORT`, `unix:PATH` or `fd:N`.
     std::vector<std::string> listen{"127.0.0.1:8322"};
@@ -116,9 +124,10 @@ struct ServerOptions {
     std::optional<std::vector<std::string>> redact_names{};
     /// The same of values at places: `WORKFLOW:/POINTER`, such as `order:/card/number`.
     std::vector<std::string> redact_pointers{};
-    bool hides_payloads = false;  ///< only the sizes of payloads are shown
-    std::string title{};          ///< shown by the UI
-    bool has_worker = false;      ///< whether the engine runs handlers; the API reports it
+    bool hides_payloads = false;    ///< only the sizes of payloads are shown
+    std::string title{};            ///< shown by the UI
+    std::vector<PageLink> links{};  ///< on the page of each instance; at most 16
+    bool has_worker = false;        ///< whether the engine runs handlers; the API reports it
     /// Where tokens and sessions are kept; null = in this process, until it ends. Must outlive the
     /// server. The `ebb` command keeps them in SQLite or PostgreSQL.
     AdminStore* admin = nullptr;

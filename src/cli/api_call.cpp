@@ -133,7 +133,7 @@ std::string read_token(const CliStreams& streams) {
     while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
     const bool is_printable =
         std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-    if (!is_printable) refuse("The token has characters that no token has.");
+    if (!is_printable) refuse("The token contains characters that a token cannot have.");
     return token;
 }
 
@@ -176,7 +176,9 @@ ApiCalls::Answer ApiCalls::perform(HttpRequest request) {
             throw Error(
                 ErrorCode::StoreInDoubt,
                 fmt::format(
-                    "The server {} may have done it, but did not say so: {}.", shown, error.what()
+                    "The server {} may have done it, but its answer was lost: {}.",
+                    shown,
+                    error.what()
                 )
             );
         }

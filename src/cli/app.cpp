@@ -149,13 +149,30 @@ CLI::Validator choice(const std::vector<std::string>& choices) {
         const bool is_synonym = std::find(choices.begin(), choices.end(), value) != choices.end();
         const std::string meant = is_synonym ? value : closest(text, choices);
         return fmt::format(
-            "\"{}\" is none of {}{}",
+            "\"{}\" is not one of {}{}",
             one_line(text),
             fmt::join(choices, ", "),
             meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)
         );
     };
     return CLI::Validator(check, "", "choice");
+}
+
+/// Not in every build.
+constexpr std::array<std::string_view, 9> kServerCommands{
+    "audit", "grant", "hook", "key", "login-link", "project", "serve", "session", "token"
+};
+
+constexpr std::string_view kAboutInstances =
+    "An INSTANCE is an id or at least 4 characters of it (tables show the last 8),\n"
+    "@1 for the newest one, or key:WORKFLOW/KEY.";
+
+/// Whether an argument or the value of an option is an instance.
+bool names_instances(const CLI::App& command) {
+    const auto options = command.get_options();
+    return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) {
+        return option->get_name() == "INSTANCE" || option->get_type_name() == "INSTANCE";
+    });
 }
 
 }  // namespace
@@ -171,10 +188,9 @@ CommandLine::CommandLine()
     // What follows a command may be called like another one: a signal `cancel`, a queue `list`.
     app_.require_subcommand(0, 1);
     app_.footer(
-        "An INSTANCE is an id or at least 4 characters of it (tables show the last 8),\n"
-        "@1 for the newest one, or key:WORKFLOW/KEY.\n"
-        "`ebb COMMAND --help` lists the options of a command; docs/reference/cli.md has\n"
-        "everything."
+        std::string(kAboutInstances) +
+        "\n`ebb COMMAND --help` lists the options of a command. `man ebb` has everything;\n"
+        "in a checkout, see docs/reference/cli.md."
     );
     app_.add_option("--db", global_.db, "PATH (SQLite), postgresql://..., memory: ($EBB_DB)")
         ->type_name("URL")
@@ -392,7 +408,9 @@ void CommandLine::read_output() {
 std::string CommandLine::help() const {
     const auto parsed = app_.get_subcommands();
     if (parsed.empty()) return app_.help();
-    return parsed.front()->help("ebb") +
+    CLI::App& command = *parsed.front();
+    command.footer(names_instances(command) ? std::string(kAboutInstances) : std::string());
+    return command.help("ebb") +
            "\nOptions of all commands: --db URL, --json, --color WHEN, -q, see `ebb --help`.\n";
 }
 
@@ -421,6 +439,13 @@ CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const
             .hint = {},
         };
     }
+    if (std::find(kServerCommands.begin(), kServerCommands.end(), word) != kServerCommands.end()) {
+        return {
+            .message =
+                fmt::format("This ebb was built without the server: it has no `ebb {}`.", word),
+            .hint = "build it with -DEBB_WITH_SERVER=ON",
+        };
+    }
     const std::string synonym = verb_for(word);
     const std::string meant = synonym.empty() ? closest(word, command_names(app_)) : synonym;
     std::string hint = meant.empty() ? "`ebb --help` lists the commands"
@@ -441,6 +466,12 @@ CommandLine::Mistake CommandLine::explain(const CLI::ParseError& error) const {
         mistake = explain_unknown(unknown.front());
     } else {
         mistake.message = sentence(error.what());
+        for (const auto& [option, choices] : choices_) {
+            if (error.what() != option->get_name() + " is required") continue;
+            mistake.message = fmt::format(
+                "{} is required: one of {}.", option->get_name(), fmt::join(choices, ", ")
+            );
+        }
     }
     if (mistake.hint.empty()) {
         const auto parsed = app_.get_subcommands();

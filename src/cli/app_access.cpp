@@ -51,7 +51,7 @@ void CommandLine::add_given_role(CLI::App* command, GivenRole& given, const std:
     add_names(command, "--decision-roles", given.decision_roles, of + "decides only as these");
     add_names(command, "--handlers", given.handlers, of + "a worker's handlers, such as mail_*");
     add_names(command, "--queues", given.queues, of + "a worker's queues");
-    command->add_flag("--act-as", given.may_act_as, of + "may name in whose name it acts");
+    command->add_flag("--act-as", given.may_act_as, of + "may act in the name of its users");
 }
 
 /// What `ebb serve` believes and shows.

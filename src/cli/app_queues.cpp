@@ -192,14 +192,14 @@ void CommandLine::add_webhook() {
         "deliveries: only these",
         {"pending", "retrying", "delivered", "skipped", "dead_letter", "stopped"}
     );
-    webhook->add_option("--limit", delivery_.limit, "deliveries: at most so many (20)")
+    webhook->add_option("--limit", delivery_.limit, "deliveries: at most this many (20)")
         ->type_name("N")
         ->check(within(1, 1'000));
     add_duration(
         webhook,
         "--keep-old",
         webhook_.keep_old,
-        "rotate: how long the old secret signs, too (24h)",
+        "rotate: how long the old secret also signs (24h)",
         {.least = Duration::zero(), .most = std::chrono::hours(24 * 30)}
     );
 }

@@ -28,7 +28,7 @@ void CommandLine::add_rules() {
         ->type_name("JSON");
     constexpr std::int64_t kStatesMax = 1'000'000;
     constexpr std::int64_t kExploredMax = 100'000;
-    rules->add_option("--states", rules_.states, "check: Search at most so many states (1000000)")
+    rules->add_option("--states", rules_.states, "check: Search at most this many states (1000000)")
         ->check(within(1, kStatesMax))
         ->type_name("N");
     rules
@@ -43,7 +43,7 @@ void CommandLine::add_rules() {
     constexpr std::int64_t kInstancesMax = 1'000'000;
     rules
         ->add_option(
-            "--limit", rules_.limit, "diff: Examine at most so many live instances of --db (1000)"
+            "--limit", rules_.limit, "diff: Examine at most this many live instances of --db (1000)"
         )
         ->check(within(1, kInstancesMax))
         ->type_name("N");

@@ -121,6 +121,15 @@ void add_limit_flags(
         ->check(counts);
 }
 
+void add_page_flags(CLI::App& serve, ServeOptions& options) {
+    serve.add_option("--title", options.title, "Shown by the web UI")->type_name("TEXT");
+    serve.add_option("--links", options.links, "From each instance to its logs, its trace, ...")
+        ->type_name("NAME=URL")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_worker_flags(CLI::App& serve, ServeOptions& options) {
     serve.add_flag("--no-worker", options.has_no_worker, "Run no handlers in this process");
     serve.add_flag(
@@ -264,7 +273,7 @@ void CommandLine::add_serve() {
     serve->add_option("--base-path", serve_.base_path, "Serve everything below this path (/)")
         ->type_name("PATH");
     add_limit_flags(*serve, serve_, within(0, 1'000'000), within(1, 100'000));
-    serve->add_option("--title", serve_.title, "Shown by the web UI")->type_name("TEXT");
+    add_page_flags(*serve, serve_);
     add_worker_flags(*serve, serve_);
     add_allow_exec(serve, serve_.may_exec);
     add_threads(serve, serve_.threads);

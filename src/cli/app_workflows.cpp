@@ -97,6 +97,13 @@ void CommandLine::add_run() {
     add_priority(run, run_.priority);
     add_labels(run, run_.labels);
     add_allow_exec(run, run_.may_exec);
+    run->add_option_function<std::string>(
+           "--stub",
+           [this](const std::string&) { run_.has_stubs = true; },
+           "What handlers do that the file does not describe: echo = return their input"
+    )
+        ->check(CLI::IsMember({"echo"}))
+        ->type_name("echo");
     run->add_option("--by", run_.by, "Who starts it (default: $USER)")->type_name("NAME");
     run->add_flag_callback(
         "--events",
@@ -214,7 +221,9 @@ void CommandLine::add_diagram() {
         }
     );
     diagram->group("Workflows");
-    diagram->add_option("SUBJECT", diagram_.subject, "A workflow's file, or an instance");
+    diagram->add_option(
+        "SUBJECT", diagram_.subject, "A workflow's file, NAME@VERSION, or an instance"
+    );
     add_choice(
         diagram,
         "-f,--format",

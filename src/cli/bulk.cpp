@@ -238,8 +238,9 @@ int run_bulk(Session& session, Client& client, const BulkOptions& options, const
         throw Error(
             ErrorCode::InvalidArgument,
             fmt::format(
-                "`ebb {} --where` concerns every instance that the filter holds for: look at them "
-                "with --dry-run, and then add --yes.",
+                "`ebb {} --where` acts on every instance that matches the filter: look at them "
+                "with "
+                "--dry-run, then add --yes.",
                 verb.name
             )
         );

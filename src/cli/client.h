@@ -115,9 +115,9 @@ class Client {
         const InstanceId& id, const Payload& attributes, const WriteOptions& options
     ) = 0;
     virtual void recover(const InstanceId& id, std::int64_t to, const RecoverOptions& options) = 0;
-    virtual void cancel(const InstanceId& id, const RequestOptions& options) = 0;
-    virtual void abort(const InstanceId& id, const RequestOptions& options) = 0;
-    virtual void pause(const InstanceId& id, const RequestOptions& options) = 0;
+    virtual bool cancel(const InstanceId& id, const RequestOptions& options) = 0;
+    virtual bool abort(const InstanceId& id, const RequestOptions& options) = 0;
+    virtual bool pause(const InstanceId& id, const RequestOptions& options) = 0;
     virtual bool resume(const InstanceId& id, const RequestOptions& options) = 0;
     virtual bool requeue(const InstanceId& id, const RequeueOptions& options) = 0;
     /// Leaves it to the servers of the database, which continue it after a crash. Its instances are

@@ -26,9 +26,7 @@ int count_instances(Session& session, const CountOptions& options) {
         if (word == "status" || word == "workflow") continue;
         throw Error(
             ErrorCode::InvalidArgument,
-            fmt::format(
-                "--by: \"{}\" cannot be counted by; there are status and workflow.", one_line(word)
-            )
+            fmt::format("--by: \"{}\" is not one of status, workflow.", one_line(word))
         );
     }
     Client& client = session.connect("count");

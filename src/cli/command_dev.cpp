@@ -264,13 +264,7 @@ int develop(Session& session, const DevOptions& options) {
     }
     for (const std::string& path : options.files) {
         if (std::filesystem::exists(path)) continue;
-        throw Error(
-            ErrorCode::InvalidArgument,
-            fmt::format(
-                "There is no file \"{}\"; `ebb init --yaml` writes a first workflow.",
-                one_line(path)
-            )
-        );
+        throw_missing(path, "`ebb init --yaml` writes a first workflow.");
     }
     if (!session.db_option().empty()) {
         throw Error(

@@ -7,6 +7,7 @@
 #include <ebb/diagram.h>
 
 #include "cli/commands.h"
+#include "cli/compare_commands.h"
 #include "cli/cpp_file.h"
 #include "cli/definition_file.h"
 #include "cli/instance_ref.h"
@@ -39,6 +40,7 @@ Picture picture_of(Session& session, const std::string& subject) {
         if (!file.problems.empty() && is_empty) throw InvalidDefinitionFile{std::move(file)};
         return {file.definition, {}, {}, std::move(file)};
     }
+    if (names_version(subject)) return {read_registered(session, "diagram", subject), {}};
     Client& engine = session.connect("diagram");
     const InstanceView view = engine.show(resolve_instance(engine, subject));
     const auto definition = engine.definition(view.summary.workflow, view.summary.version);

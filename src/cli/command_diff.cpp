@@ -76,9 +76,7 @@ Subject read_subject(Session& session, const std::string& word) {
         );
     }
     if (names_file(word)) return {word, load_definition_file(word, session).definition};
-    std::string name = word;
-    const std::optional<int> version = split_version(name);
-    return {word, *session.connect("diff").definition(name, version)};
+    return {word, read_registered(session, "diff", word)};
 }
 
 std::string short_value(const std::optional<std::string>& value, const Style& style) {
@@ -341,6 +339,17 @@ diagram::Notes notes_of(const Subject& before, const Subject& after, const Diffe
 
 }  // namespace
 
+Definition read_registered(Session& session, const std::string& command, const std::string& word) {
+    std::string name = word;
+    const std::optional<int> version = split_version(name);
+    return *session.connect(command).definition(name, version);
+}
+
+bool names_version(const std::string& word) {
+    std::string name = word;
+    return !word.starts_with("key:") && split_version(name) && !name.empty();
+}
+
 Definition read_compared(Session& session, const std::string& word) {
     return read_subject(session, word).definition;
 }
@@ -354,15 +363,17 @@ int compare_workflows(Session& session, const DiffOptions& options) {
     const Subject before = read_subject(session, options.before);
     const Subject after = read_subject(session, options.after);
     const Difference difference = model::compare(before.definition, after.definition);
-    const auto draw = [&](const std::string& picture) {
+    const auto draw = [&](const std::string& picture, bool is_shown = false) {
         const Definition merged = model::with_removed_nodes(before.definition, after.definition);
         const diagram::Notes notes = notes_of(before, after, difference);
-        return draw_picture(session, {merged, {}, notes}, picture, false);
+        return draw_picture(session, {merged, {}, notes}, picture, is_shown);
     };
     if (options.format == "json" || (options.format.empty() && session.options().is_json)) {
         session.print_json(json_of(before, after, difference));
     } else if (options.format == "md") {
         session.print(markdown_of(before, after, difference, draw("mermaid")));
+    } else if (options.format == "svg" && session.options().is_json) {
+        session.print_json({{"format", "svg"}, {"diagram", draw("svg", true)}});
     } else if (options.format == "svg") {
         session.print(draw("svg"));
     } else {

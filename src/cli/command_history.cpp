@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/event_text.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
 #include "cli/patience.h"
@@ -55,16 +56,20 @@ std::string node_text(const HistoryEntry& entry, const BlockNames& blocks) {
     return text;
 }
 
-std::string detail_text(const HistoryEntry& entry, const Style& style, bool with_payloads) {
-    if (entry.payload.empty()) {
-        return entry.ref == 0 ? std::string() : style.dim(fmt::format("see {}", entry.ref));
-    }
-    const bool is_failure = entry.type == "step_failed" || entry.type == "step_retried" ||
-                            entry.type == "compensation_failed" ||
-                            entry.type == "compensation_retried";
-    if (is_failure && !with_payloads) return failure_text(entry.payload);
-    return with_payloads ? one_line(entry.payload)
-                         : payload_text(entry.payload, 120, style.glyphs().ellipsis);
+/// Columns for a payload, and for each value among words.
+constexpr int kPayloadMax = 120;
+constexpr int kValueMax = 40;
+
+std::string detail_text(
+    const HistoryEntry& entry, const Style& style, const HistoryOptions& options
+) {
+    if (options.with_payloads && !entry.payload.empty()) return one_line(entry.payload);
+    const std::string_view ellipsis = style.glyphs().ellipsis;
+    const auto words =
+        event_text(entry, {.times = options.times, .value_max = kValueMax, .ellipsis = ellipsis});
+    if (words && !words->empty()) return *words;
+    if (!entry.payload.empty()) return payload_text(entry.payload, kPayloadMax, ellipsis);
+    return entry.ref == 0 ? std::string() : style.dim(fmt::format("see {}", entry.ref));
 }
 
 /// Waits between two looks at an instance that is followed.
@@ -112,7 +117,7 @@ class HistoryTable {
                 node_text(entry, blocks_),
                 has_run ? elapsed(entry.at - entry.started_at) : "",
                 truncate(one_line(entry.worker), worker_max, style.glyphs().ellipsis),
-                detail_text(entry, style, options_.with_payloads),
+                detail_text(entry, style, options_),
             });
         }
         const std::string all = table.text(columns, style.glyphs().ellipsis);

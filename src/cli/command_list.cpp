@@ -157,7 +157,7 @@ class Search {
         throw Error(
             ErrorCode::InvalidArgument,
             fmt::format(
-                "--status: \"{}\" is not a status; there are running, waiting, paused, "
+                "--status: \"{}\" is not a status; the statuses are running, waiting, paused, "
                 "compensating, dead_letter, completed, failed, cancelled, aborted and moved.",
                 one_line(name)
             )

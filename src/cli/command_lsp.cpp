@@ -1,9 +1,13 @@
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/types.h>
 
 #include "cli/commands.h"
 #include "cli/definition_file.h"
@@ -46,8 +50,17 @@ class MessageLog {
     std::ofstream file_;
 };
 
-/// All messages that have come. If it may wait, at least one, and none at the end of the stream.
-std::vector<Json> read_messages(Session& session, lsp::FrameReader& frames, bool may_wait) {
+/// Does a process that the editor has named as its own live no more?
+bool has_ended(std::int64_t process) {
+    const auto pid = static_cast<pid_t>(process);
+    return process > 0 && pid == process && ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+/// All messages that have come. If it may wait, at least one, and none at the end of the stream or
+/// of the editor.
+std::vector<Json> read_messages(
+    Session& session, const lsp::Server& server, lsp::FrameReader& frames, bool may_wait
+) {
     CliStreams& streams = session.streams();
     std::vector<Json> messages;
     while (true) {
@@ -62,7 +75,8 @@ std::vector<Json> read_messages(Session& session, lsp::FrameReader& frames, bool
         }
         if (messages.size() >= kBatchMax) return messages;
         if (!messages.empty()) may_wait = false;
-        const std::string bytes = streams.read_some(may_wait);
+        const std::string bytes =
+            streams.read_some(may_wait, [&server] { return has_ended(server.client_process()); });
         if (bytes.empty()) return messages;
         frames.feed(bytes);
     }
@@ -112,7 +126,7 @@ int serve_editor(Session& session, const LspOptions& options) {
     while (!server.is_over()) {
         // The files of the workspace are read while no message is waiting.
         const bool may_wait = !files.has_work();
-        const std::vector<Json> messages = read_messages(session, frames, may_wait);
+        const std::vector<Json> messages = read_messages(session, server, frames, may_wait);
         if (messages.empty() && (may_wait || frames.is_broken())) break;
         for (const Json& message : messages) log.write("->", message);
         if (!messages.empty()) {

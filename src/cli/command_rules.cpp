@@ -57,7 +57,7 @@ bool is_bad(const Diagnostic& finding, bool is_strict) {
 }
 
 std::string ways_text(const std::optional<std::uint64_t>& ways) {
-    if (!ways) return "any number of ways (there are circles)";
+    if (!ways) return "any number of ways (there are cycles)";
     if (*ways == rules_analysis::kWaysMax) return fmt::format("{} ways or more", *ways);
     return fmt::format("{} way{}", *ways, *ways == 1 ? "" : "s");
 }

@@ -4,12 +4,14 @@
 #include <atomic>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/draining.h"
 #include "cli/failure_text.h"
 #include "cli/input_argument.h"
 #include "cli/instance_ref.h"
+#include "cli/known_key.h"
 #include "cli/label_argument.h"
 #include "cli/one_instance_store.h"
 #include "cli/patience.h"
@@ -62,7 +64,8 @@ Plan make_plan(Session& session, const RunOptions& options) {
     Plan plan;
     if (options.file.empty() && options.resume.empty()) {
         throw Error(
-            ErrorCode::InvalidArgument, "Give a workflow's file to run, or --resume ID to go on."
+            ErrorCode::InvalidArgument,
+            "Name the file of a workflow to run, or continue an instance with --resume ID."
         );
     }
     if (!options.file.empty()) {
@@ -97,6 +100,16 @@ Plan make_plan(Session& session, const RunOptions& options) {
     return plan;
 }
 
+/// To try a workflow without the programs that have its handlers: those that are missing return
+/// their input. Their names.
+std::vector<std::string> add_stubs(HandlerRegistry& handlers, const Definition& definition) {
+    std::vector<std::string> names = missing_handlers(definition, handlers);
+    for (const std::string& name : names) {
+        handlers.add(name, [](const Json& input) { return input; });
+    }
+    return names;
+}
+
 class Run {
  public:
     Run(Session& session, const RunOptions& options, Plan plan)
@@ -111,6 +124,10 @@ class Run {
           store_(session.any_store()),
           policy_(session, plan_.files, options.may_exec),
           known_handlers_(handlers_of(session.any_store(), plan_.served, plan_.files, policy_)),
+          stubs_(
+              options.has_stubs ? add_stubs(known_handlers_, *plan_.definition)
+                                : std::vector<std::string>()
+          ),
           handlers_(watch_handlers(
               known_handlers_,
               *session.streams().clock,
@@ -204,6 +221,14 @@ class Run {
     /// If only a C++ program has a handler, the instance would wait forever in memory. In a
     /// database, another worker may have the handler.
     void check_handlers() {
+        if (!stubs_.empty() && is_shown()) {
+            display_.add(fmt::format(
+                "{} \"{}\" only {} the input.",
+                stubs_.size() == 1 ? "The handler" : "The handlers",
+                fmt::join(stubs_, "\", \""),
+                stubs_.size() == 1 ? "returns" : "return"
+            ));
+        }
         const auto missing = missing_handlers(*plan_.definition, known_handlers_);
         if (missing.empty()) return;
         const std::string message = fmt::format(
@@ -229,6 +254,7 @@ class Run {
             input = read_input(options_.input, text, session_.streams());
         }
         begun_ = session_.now();
+        std::string difference;
         if (plan_.resumed) {
             id_ = *plan_.resumed;
         } else {
@@ -244,6 +270,7 @@ class Run {
             );
             id_ = started.id;
             is_new_ = started.is_new;
+            if (!is_new_) difference = known_key_difference(started);
         }
         store_.set_instance(id_);
         if (plan_.resumed || !is_new_) store_.take_over_from_dead_processes();
@@ -255,8 +282,19 @@ class Run {
             style.bold(plan_.definition->name),
             plan_.definition->version,
             session_.is_in_memory() ? "" : "  " + style.dim(short_id(id_)),
-            plan_.resumed ? " goes on" : (is_new_ ? "" : " has this key already and goes on")
+            beginning()
         ));
+        if (!difference.empty()) display_.add(" " + style.paint(Style::Color::Yellow, difference));
+    }
+
+    /// What the first line says of an instance that is not new.
+    std::string beginning() {
+        if (!plan_.resumed && is_new_) return {};
+        const auto summary = engine_.find(id_);
+        const bool has_ended = summary && summary->finished_at != TimePoint{};
+        if (plan_.resumed) return has_ended ? " has ended" : " continues";
+        return has_ended ? " has this key already and has ended"
+                         : " has this key already and continues";
     }
 
     void tell_start() {
@@ -323,12 +361,15 @@ class Run {
             if (interrupts_.count() > heard_) {
                 heard_ = interrupts_.count();
                 if (!session_.is_in_memory() || was_cancelled_) return End::Interrupted;
-                cancel(End::Interrupted, "Interrupted: it ebbs back. Ctrl-C again aborts.");
+                cancel(
+                    End::Interrupted,
+                    "Interrupted: the instance rolls back. Press Ctrl-C again to abort it."
+                );
             }
             const Duration waited = session_.now() - begun_;
             if (waited >= options_.timeout && !was_cancelled_) {
                 if (!session_.is_in_memory()) return End::TimedOut;
-                cancel(End::TimedOut, "The timeout is over: it ebbs back.");
+                cancel(End::TimedOut, "The timeout has expired: the instance rolls back.");
             }
             Duration pause = display_.is_live() && is_shown() ? kFrame : kLook;
             if (!was_cancelled_) pause = std::min(pause, options_.timeout - waited);
@@ -354,7 +395,7 @@ class Run {
         Draining draining(engine_, interrupts_, limit);
         const bool is_busy = engine_.counters().in_flight > 0;
         if (limit > Duration::zero() && is_busy && end != End::Finished && is_shown()) {
-            display_.add("Finishing what runs; Ctrl-C again stops it.");
+            display_.add("Waiting for the running handlers. Press Ctrl-C again to stop them.");
         }
         while (!draining.is_over()) {
             if (interrupts_.count() > heard_) draining.hurry();
@@ -447,6 +488,7 @@ class Run {
     OneInstanceStore store_;
     ExecPolicy policy_;
     HandlerRegistry known_handlers_;
+    std::vector<std::string> stubs_;
     HandlerRegistry handlers_;
     Engine engine_;
     InstanceId id_;

@@ -7,8 +7,10 @@
 #include "cli/definition_file.h"
 #include "cli/definition_names.h"
 #include "cli/input_argument.h"
+#include "cli/known_key.h"
 #include "cli/label_argument.h"
 #include "cli/payload_argument.h"
+#include "cli/report.h"
 #include "cli/text.h"
 #include "cli/waiting.h"
 
@@ -38,14 +40,6 @@ Target target_of(Session& session, Client& engine, const StartCommandOptions& op
     }
     engine.register_workflow(file.definition);
     return {file.definition.name, file.definition.version};
-}
-
-/// How the instance that has the key differs from the one that was asked for.
-std::string difference_of(const StartedInstance& started) {
-    if (!started.has_same_input) {
-        return ". It was started with ANOTHER INPUT, which has not changed";
-    }
-    return started.has_same_version ? "" : ". It has ANOTHER VERSION of the workflow";
 }
 
 /// Says so if a step's handler has no worker while other handlers have one: its name may be
@@ -89,15 +83,27 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     const OpenMode mode = names_file(options.workflow) ? OpenMode::MayCreate : OpenMode::MustExist;
     Client& engine = session.connect("start", mode);
     const Target target = target_of(session, engine, options);
-    const StartedInstance started = engine.start(
-        target.workflow,
-        input,
-        {.version = target.version,
-         .key = options.key,
-         .priority = options.priority,
-         .by = session.by(options.by),
-         .labels = read_labels(options.labels)}
-    );
+    const StartOptions wanted{
+        .version = target.version,
+        .key = options.key,
+        .priority = options.priority,
+        .by = session.by(options.by),
+        .labels = read_labels(options.labels),
+    };
+    StartedInstance started;
+    try {
+        started = engine.start(target.workflow, input, wanted);
+    } catch (const Error& error) {
+        // The hint of this code names the instance, which does not exist.
+        if (error.code() != ErrorCode::InvalidState) throw;
+        return complain(
+            session,
+            {.exit_code = exit_code_of(error.code()),
+             .code = to_string(error.code()),
+             .message = error.what(),
+             .hint = "`--input` gives the attributes with which something can happen"}
+        );
+    }
     const std::string id = started.id.to_string();
     if (options.waits) {
         if (!session.options().is_json) session.note(id + "\n");
@@ -117,9 +123,9 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     if (started.is_new && names_file(options.workflow)) note_unserved(session, engine, target);
     if (!started.is_new) {
         session.note(fmt::format(
-            "The key \"{}\" exists: this is its instance{}.\n",
+            "The key \"{}\" exists: this is its instance.{}\n",
             one_line(options.key),
-            difference_of(started)
+            known_key_difference(started)
         ));
     }
     return kOk;

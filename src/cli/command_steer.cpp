@@ -90,6 +90,10 @@ std::string done(std::string_view what, const InstanceId& id) {
 }
 
 /// A request that finds nothing to do is not an error, as when it is repeated.
+std::string already(std::string_view state, const InstanceId& id) {
+    return fmt::format("Nothing has changed: {} was {} already", id.to_string(), state);
+}
+
 std::string nothing(std::string_view what, const InstanceId& id, std::string_view state) {
     return fmt::format("There is nothing to {}: {} was not {}", what, id.to_string(), state);
 }
@@ -102,14 +106,13 @@ int cancel_instance(Session& session, const SteerOptions& options) {
     Client& engine = session.connect("cancel");
     if (!options.bulk.where.empty()) {
         const auto act = [&](const InstanceId& id) {
-            engine.cancel(id, request_of(session, options));
-            return true;
+            return engine.cancel(id, request_of(session, options));
         };
         return steer_all(session, engine, options, {"cancel", "Cancelled", act});
     }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
-        engine.cancel(id, request_of(session, options));
-        return done("Cancelled", id);
+        const bool has_changed = engine.cancel(id, request_of(session, options));
+        return has_changed ? done("Cancelled", id) : already("cancelled", id);
     });
 }
 
@@ -119,14 +122,13 @@ int abort_instance(Session& session, const SteerOptions& options) {
     Client& engine = session.connect("abort");
     if (!options.bulk.where.empty()) {
         const auto act = [&](const InstanceId& id) {
-            engine.abort(id, request_of(session, options));
-            return true;
+            return engine.abort(id, request_of(session, options));
         };
         return steer_all(session, engine, options, {"abort", "Aborted", act});
     }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
-        engine.abort(id, request_of(session, options));
-        return done("Aborted", id);
+        const bool has_changed = engine.abort(id, request_of(session, options));
+        return has_changed ? done("Aborted", id) : already("aborted", id);
     });
 }
 
@@ -136,14 +138,13 @@ int pause_instance(Session& session, const SteerOptions& options) {
     Client& engine = session.connect("pause");
     if (!options.bulk.where.empty()) {
         const auto act = [&](const InstanceId& id) {
-            engine.pause(id, request_of(session, options));
-            return true;
+            return engine.pause(id, request_of(session, options));
         };
         return steer_all(session, engine, options, {"pause", "Paused", act});
     }
     return steer_each(session, engine, options.instances, [&](const InstanceId& id) {
-        engine.pause(id, request_of(session, options));
-        return done("Paused", id);
+        const bool has_changed = engine.pause(id, request_of(session, options));
+        return has_changed ? done("Paused", id) : already("paused", id);
     });
 }
 

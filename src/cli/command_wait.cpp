@@ -147,9 +147,8 @@ int tell_left_alone(Session& session, const InstanceId& id, const Complaint& why
     const std::string of = id.to_string() + session.db_option();
     const std::string message =
         fmt::format("{} The instance {} is kept as it is.", why.message, id.to_string());
-    const std::string hint = fmt::format(
-        "`ebb wait {0}` waits for its end, `ebb run --resume {0}` runs what is left of it", of
-    );
+    const std::string hint =
+        fmt::format("`ebb wait {0}` waits for its end, `ebb run --resume {0}` continues it", of);
     return complain(
         session, {.exit_code = why.exit_code, .code = why.code, .message = message, .hint = hint}
     );

@@ -63,7 +63,7 @@ void add_assignment(Json& values, const Rules& rules, const std::string& text) {
         is_json || (attribute != nullptr && attribute->type == AttributeType::Document);
     if (parsed.is_discarded() && takes_json) {
         throw_bad(fmt::format(
-            "The attribute \"{}\"{} needs a JSON value, and {} is none. A text stands in quotes: "
+            "The attribute \"{}\"{} needs a JSON value, and {} is not one. Write a text in quotes: "
             "{}{}'\"abc\"'.",
             name,
             attribute == nullptr ? std::string()

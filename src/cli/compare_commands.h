@@ -18,6 +18,12 @@ struct DiffOptions {
     bool requires_version = false;
 };
 
+/// NAME@VERSION, or NAME for its newest version, of the database. `command` is named in errors.
+Definition read_registered(Session& session, const std::string& command, const std::string& word);
+
+/// Is it NAME@VERSION?
+bool names_version(const std::string& word);
+
 /// What the user means: a file, also of C++, or NAME@VERSION of the database. Throws Error.
 Definition read_compared(Session& session, const std::string& word);
 

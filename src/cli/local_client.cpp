@@ -220,16 +220,16 @@ class LocalClient : public Client, public ActivitySource {
         engine_.recover(id, to, options);
     }
 
-    void cancel(const InstanceId& id, const RequestOptions& options) override {
-        engine_.cancel(id, options);
+    bool cancel(const InstanceId& id, const RequestOptions& options) override {
+        return engine_.cancel(id, options);
     }
 
-    void abort(const InstanceId& id, const RequestOptions& options) override {
-        engine_.abort(id, options);
+    bool abort(const InstanceId& id, const RequestOptions& options) override {
+        return engine_.abort(id, options);
     }
 
-    void pause(const InstanceId& id, const RequestOptions& options) override {
-        engine_.pause(id, options);
+    bool pause(const InstanceId& id, const RequestOptions& options) override {
+        return engine_.pause(id, options);
     }
 
     bool resume(const InstanceId& id, const RequestOptions& options) override {

@@ -25,6 +25,7 @@ std::string wait_text(const WaitingFor& wait, TimePoint now, const Style& style)
     if (wait.kind == "timer") return fmt::format("timer {}{}", node, due_text(wait, now));
     if (wait.kind == "retry") return fmt::format("retry of {}{}", node, due_text(wait, now));
     if (wait.kind == "queue") return fmt::format("queue {} for {}", what, node);
+    if (wait.kind == "worker" && what.empty()) return style.paint(Color::Red, "needs a worker");
     if (wait.kind == "worker") {
         return style.paint(Color::Red, fmt::format("no worker has {}", what));
     }
@@ -61,7 +62,7 @@ std::string details_of(const view::Outline& outline, TimePoint now, const Style&
             ++more;
         }
     }
-    if (more > 0) text += style.dim(fmt::format(" +{}", more));
+    if (more > 0) text += style.dim(fmt::format(" +{} more", more));
     return text;
 }
 

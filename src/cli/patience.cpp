@@ -21,7 +21,7 @@ void Patience::miss(const Error& error) {
     failure_ = error;
     if (is_new) {
         tell_(fmt::format(
-            "The database is out of reach, and asked again until it answers: {}",
+            "The database is out of reach. Trying again until it answers: {}",
             one_line(error.what())
         ));
     }

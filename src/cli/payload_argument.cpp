@@ -5,12 +5,15 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <ebb/error.h>
 
+#include "cli/text.h"
 #include "support/json.h"
 
 namespace ebb::cli {
@@ -22,6 +25,28 @@ constexpr std::size_t kPayloadFileBytesMax = std::size_t{8} << 20;
 struct FileCloser {
     void operator()(std::FILE* file) const { std::fclose(file); }
 };
+
+/// The file of the same folder that is probably meant; empty if there is none. The extension may be
+/// another one.
+std::string similar_file(const std::filesystem::path& path) {
+    constexpr int kNamesMax = 1'000;
+    std::map<std::string, std::filesystem::path> names;
+    std::error_code error;
+    const std::filesystem::path parent = path.parent_path();
+    std::filesystem::directory_iterator entry(
+        parent.empty() ? std::filesystem::path(".") : parent, error
+    );
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        if (std::ssize(names) == kNamesMax) break;
+        const std::filesystem::path name = entry->path().filename();
+        std::error_code dangling;
+        if (entry->is_regular_file(dangling)) names.emplace(name.stem().string(), name);
+    }
+    std::vector<std::string> stems;
+    for (const auto& [stem, name] : names) stems.push_back(stem);
+    const auto found = names.find(closest(path.stem().string(), stems));
+    return found == names.end() ? std::string() : (parent / found->second).string();
+}
 
 [[noreturn]] void throw_unreadable(const std::string& path, const std::string& why) {
     throw Error(
@@ -42,10 +67,21 @@ bool is_bare_text(std::string_view argument) {
 
 }  // namespace
 
+void throw_missing(const std::string& path, std::string_view cure) {
+    std::string text = fmt::format("The file \"{}\" does not exist.", one_line(path));
+    if (const std::string similar = similar_file(path); !similar.empty()) {
+        text += fmt::format(" Did you mean \"{}\"?", one_line(similar));
+    } else if (!cure.empty()) {
+        text += fmt::format(" {}", cure);
+    }
+    throw Error(ErrorCode::InvalidArgument, text);
+}
+
 std::string read_file(const std::string& path, std::size_t bytes_max) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) throw_unreadable(path, "it is a directory");
     const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rbe"));
+    if (!file && errno == ENOENT) throw_missing(path);
     if (!file) throw_unreadable(path, std::strerror(errno));
     std::string text;
     char buffer[1 << 14];
@@ -64,14 +100,14 @@ std::string read_file(const std::string& path, std::size_t bytes_max) {
 
 Payload read_payload(std::string_view argument, std::string_view option, CliStreams& streams) {
     std::string text(argument);
-    std::string what = fmt::format("The JSON of {}", option);
+    std::string what = fmt::format("The value of {}", option);
     if (argument == "-") {
         text = streams.read_input();
-        what = fmt::format("The JSON that {} reads from stdin", option);
+        what = fmt::format("The text that {} reads from stdin", option);
     } else if (argument.starts_with('@')) {
         const std::string path(argument.substr(1));
         text = read_file(path, kPayloadFileBytesMax);
-        what = fmt::format("The JSON in the file \"{}\" of {}", path, option);
+        what = fmt::format("The file \"{}\" of {}", path, option);
     }
     // Its size is the engine's to judge, by its own limit.
     try {

@@ -222,13 +222,15 @@ std::optional<ProgressLine> Progress::read_instance(const HistoryEntry& event) {
             });
         }
         const std::string savepoint = member_text(event.payload, "savepoint");
-        return notice(savepoint.empty() ? "ebbs back" : "ebbs back to the savepoint " + savepoint);
+        return notice(
+            savepoint.empty() ? "rolls back" : "rolls back to the savepoint " + savepoint
+        );
     }
-    if (event.type == "resumed") return notice("flows again from the savepoint " + event.node);
+    if (event.type == "resumed") return notice("continues from the savepoint " + event.node);
     if (event.type == "cancel_requested") return notice("cancelled" + request_text(event.payload));
     if (event.type == "abort_requested") return notice("aborted" + request_text(event.payload));
     if (event.type == "paused") return notice("paused" + request_text(event.payload));
-    if (event.type == "unpaused") return notice("goes on" + request_text(event.payload));
+    if (event.type == "unpaused") return notice("resumed" + request_text(event.payload));
     if (event.type == "moved") return notice("moved: it continues elsewhere, from its snapshot");
     if (event.type == "arrived") return notice("arrived from a snapshot");
     if (event.type == "dead_lettered") return notice("dead-lettered: waits for an operator");

@@ -91,7 +91,7 @@ void add_handlers(ebb::HandlerRegistry& handlers) {
     handlers.add("reserve", [](const Order& order) { return order; });
     handlers.add("release", [] {});
     handlers.add("charge", [](const Order& order) {
-        // No retry helps here, so the workflow fails at once and releases the item.
+        // No retry helps here, so the workflow fails immediately and releases the item.
         if (order.amount > 1000) throw ebb::PermanentError("the card was declined");
         return Receipt{"paid " + std::to_string(order.amount) + " for a " + order.item};
     });
@@ -108,7 +108,10 @@ int main(int argc, char** argv) {
     ebb::HandlerRegistry handlers;
     add_handlers(handlers);
     ebb::Engine engine(*store, handlers);
-    engine.register_workflow(make_workflow());
+    // A step whose handler no worker has would wait, because its worker may start later.
+    for (const auto& handler : engine.register_workflow(make_workflow()).unserved_handlers) {
+        std::cerr << "no worker has the handler " << handler << "\n";
+    }
     engine.run();
 
     const Order order{"lamp", argc > 1 ? std::stoi(argv[1]) : 120};

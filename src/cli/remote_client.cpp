@@ -205,16 +205,16 @@ class RemoteClient final : public RemoteReading, public ActivitySource {
         steer(id, "/recover", body.dump(), options.expected_revision);
     }
 
-    void cancel(const InstanceId& id, const RequestOptions& options) override {
-        ask(id, "/cancel", options);
+    bool cancel(const InstanceId& id, const RequestOptions& options) override {
+        return ask(id, "/cancel", options);
     }
 
-    void abort(const InstanceId& id, const RequestOptions& options) override {
-        ask(id, "/abort", options);
+    bool abort(const InstanceId& id, const RequestOptions& options) override {
+        return ask(id, "/abort", options);
     }
 
-    void pause(const InstanceId& id, const RequestOptions& options) override {
-        ask(id, "/pause", options);
+    bool pause(const InstanceId& id, const RequestOptions& options) override {
+        return ask(id, "/pause", options);
     }
 
     bool resume(const InstanceId& id, const RequestOptions& options) override {
@@ -293,10 +293,10 @@ class RemoteClient final : public RemoteReading, public ActivitySource {
         return !instance.has("changed") || instance.boolean("changed");
     }
 
-    void ask(const InstanceId& id, std::string_view verb, const RequestOptions& options) {
+    bool ask(const InstanceId& id, std::string_view verb, const RequestOptions& options) {
         Body body = Body::object();
         add(body, "reason", options.reason);
-        steer(id, verb, body.dump(), options.expected_revision);
+        return steer(id, verb, body.dump(), options.expected_revision);
     }
 };
 

@@ -57,6 +57,7 @@ struct ServeOptions {
     std::string old_key{};
     std::string base_path = "/";
     std::string title{};
+    std::vector<std::string> links{};  ///< NAME=URL
     std::string id{};
     int threads = 0;
     int requests_per_second = 1'000;

@@ -17,10 +17,32 @@
 #include "engine/webhook.h"
 #include "handlers/mail_client.h"
 #include "server/api/redaction.h"
+#include "support/json.h"
 
 namespace ebb::cli {
 
 namespace {
+
+constexpr std::size_t kLinkShownMax = 64;
+
+std::vector<PageLink> links_of(const ServeOptions& options) {
+    std::vector<PageLink> links;
+    for (const std::string& text : options.links) {
+        const std::size_t sign = text.find('=');
+        if (sign == std::string::npos) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                fmt::format(
+                    "--links: \"{}\" is not NAME=URL, such as "
+                    "Logs=https://logs.example.com/?q=${{instance.id}}.",
+                    clean_text(text, kLinkShownMax)
+                )
+            );
+        }
+        links.push_back({.name = text.substr(0, sign), .url = text.substr(sign + 1)});
+    }
+    return links;
+}
 
 /// The secret is in a file that only its owner may read.
 std::optional<ProxyLogin> proxy_login_of(const ServeOptions& options) {
@@ -138,6 +160,7 @@ ServerOptions server_options(
         .redact_pointers = options.redact_pointers,
         .hides_payloads = options.hides_payloads,
         .title = options.title,
+        .links = links_of(options),
         .has_worker = !options.has_no_worker,
         .admin = admin,
         .log = log,
@@ -197,6 +220,7 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("old_key", now.old_key, fresh.old_key);
     compare("base_path", now.base_path, fresh.base_path);
     compare("title", now.title, fresh.title);
+    compare("links", now.links, fresh.links);
     compare("max_connections", now.max_connections, fresh.max_connections);
     compare("no_worker", now.has_no_worker, fresh.has_no_worker);
     compare("smtp_url", now.smtp_url, fresh.smtp_url);

@@ -71,11 +71,14 @@ std::string read_all(int fd) {
     }
 }
 
-std::string read_some(int fd, bool may_wait) {
+std::string read_some(int fd, bool may_wait, const std::function<bool()>& is_over) {
+    constexpr int kLookMilliseconds = 30'000;
     std::string text(std::size_t{1} << 16, '\0');
     while (true) {
         pollfd ready{.fd = fd, .events = POLLIN, .revents = 0};
-        const int count = ::poll(&ready, 1, may_wait ? -1 : 0);
+        int count = ::poll(&ready, 1, 0);
+        if (count == 0 && may_wait && !is_over()) count = ::poll(&ready, 1, kLookMilliseconds);
+        if (count == 0 && may_wait && !is_over()) continue;
         if (count == 0) return {};
         const ssize_t got = count < 0 ? -1 : ::read(fd, text.data(), text.size());
         if (got >= 0) {
@@ -94,7 +97,8 @@ CliStreams system_streams() {
         .out = output_of(STDOUT_FILENO),
         .err = output_of(STDERR_FILENO),
         .read_input = [] { return read_all(STDIN_FILENO); },
-        .read_some = [](bool may_wait) { return read_some(STDIN_FILENO, may_wait); },
+        .read_some = [](bool may_wait, const std::function<bool()>& is_over
+                     ) { return read_some(STDIN_FILENO, may_wait, is_over); },
         .environment = [](const std::string& name) { return environment_variable(name); },
         .catch_signals = [](Interrupts& interrupts) -> std::shared_ptr<void> {
             return std::make_shared<SignalCatcher>(interrupts);

@@ -33,8 +33,8 @@ struct CliStreams {
     Output err{};
     std::function<std::string()> read_input;  ///< all of stdin
     /// What has come on stdin: waits for more if `may_wait`, and then gives nothing at its end
-    /// only.
-    std::function<std::string(bool may_wait)> read_some{};
+    /// only, or when `is_over` is true, which it asks before it waits and from time to time.
+    std::function<std::string(bool may_wait, const std::function<bool()>& is_over)> read_some{};
     std::function<std::optional<std::string>(const std::string& name)> environment;
     std::function<std::string()> user_name = ebb::user_name;
     /// Directs signals to `interrupts` until the result is destroyed.

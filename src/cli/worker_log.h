@@ -10,8 +10,9 @@
 
 namespace ebb::cli {
 
-/// The log of `ebb worker`: one line for each event, as logfmt on stderr, or as JSON lines on
-/// stdout with --json. Thread-safe.
+/// The log of `ebb worker` and `ebb serve`. For each event: one line of logfmt on stderr; on a
+/// terminal, a shorter line that is wrapped at the terminal's width; with --json, one line of JSON
+/// on stdout. Thread-safe.
 class WorkerLog : public LogSink {
  public:
     WorkerLog(Session& session, LogLevel lowest) : session_(session), lowest_(lowest) {}

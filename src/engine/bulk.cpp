@@ -64,8 +64,21 @@ std::optional<ActOutcome> outcome_of_error(const Error& error) {
     }
 }
 
+/// Why an act on an instance has changed nothing.
 std::string_view reason_of(BulkAction action) {
-    return action == BulkAction::Resume ? "It is not paused." : "It is not dead-lettered.";
+    switch (action) {
+        case BulkAction::Cancel:
+            return "It is cancelled already.";
+        case BulkAction::Abort:
+            return "It is aborted already.";
+        case BulkAction::Pause:
+            return "It is paused already.";
+        case BulkAction::Resume:
+            return "It is not paused.";
+        case BulkAction::Requeue:
+            return "It is not dead-lettered.";
+    }
+    return {};
 }
 
 /// Acts on a part of the instances.
@@ -225,21 +238,18 @@ class BulkTurn {
         return json.is_object() && json.value("by", Json()) == Json(author_);
     }
 
-    /// Returns whether anything has changed, as far as the verb tells.
+    /// Returns whether anything has changed.
     bool steer(const InstanceId& id, std::int64_t revision) {
         const RequestOptions options{
             .by = author_, .reason = job_.reason, .expected_revision = revision
         };
         switch (job_.action) {
             case BulkAction::Cancel:
-                engine_.cancel(id, options);
-                return true;
+                return engine_.cancel(id, options);
             case BulkAction::Abort:
-                engine_.abort(id, options);
-                return true;
+                return engine_.abort(id, options);
             case BulkAction::Pause:
-                engine_.pause(id, options);
-                return true;
+                return engine_.pause(id, options);
             case BulkAction::Resume:
                 return engine_.resume(id, options);
             case BulkAction::Requeue:

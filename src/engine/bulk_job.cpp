@@ -250,6 +250,17 @@ std::string bulk_author(const BulkJob& job, const InstanceId& bulk) {
     return fmt::format("{} ({})", clean_text(job.by, kByBytesMax - mark.size() - 3), mark);
 }
 
+std::optional<InstanceId> bulk_of_author(std::string_view author) {
+    constexpr std::string_view kMark = "bulk ";
+    constexpr std::size_t kIdBytes = 36;
+    const bool has_name = author.ends_with(')');
+    if (has_name) author.remove_suffix(1);
+    if (author.size() < kMark.size() + kIdBytes) return std::nullopt;
+    const std::string_view head = author.substr(0, author.size() - kIdBytes);
+    const bool has_mark = has_name ? head.ends_with(" (bulk ") : head == kMark;
+    return has_mark ? InstanceId::parse(author.substr(author.size() - kIdBytes)) : std::nullopt;
+}
+
 std::string bulk_owner(const std::string& by) {
     return clean_text(by, kByBytesMax);
 }

@@ -126,6 +126,8 @@ BulkProgress parse_bulk_progress(const Payload& text);
 /// Who the histories of the instances name: the author, and the bulk. Any act of this bulk is
 /// recognized by it.
 std::string bulk_author(const BulkJob& job, const InstanceId& bulk);
+/// The bulk that such an author names.
+std::optional<InstanceId> bulk_of_author(std::string_view author);
 
 /// The author as the label `by` of the bulk has it.
 std::string bulk_owner(const std::string& by);

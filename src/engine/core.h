@@ -79,7 +79,7 @@ class Engine::Core {
         const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
     );
     /// The same, and brings to their end what it stops, as far as no worker holds it.
-    void request_stop(
+    bool request_stop(
         const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
     );
 

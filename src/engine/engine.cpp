@@ -195,32 +195,38 @@ void Engine::signal(
     );
 }
 
-void Engine::cancel(const InstanceId& id, const RequestOptions& options) {
-    core_->request_stop(id, make_cancel(options.by, options.reason), options.expected_revision);
+bool Engine::cancel(const InstanceId& id, const RequestOptions& options) {
+    return core_->request_stop(
+        id, make_cancel(options.by, options.reason), options.expected_revision
+    );
 }
 
-void Engine::abort(const InstanceId& id, const RequestOptions& options) {
-    core_->request_stop(id, make_abort(options.by, options.reason), options.expected_revision);
+bool Engine::abort(const InstanceId& id, const RequestOptions& options) {
+    return core_->request_stop(
+        id, make_abort(options.by, options.reason), options.expected_revision
+    );
 }
 
-void Engine::pause(const InstanceId& id, const RequestOptions& options) {
-    core_->request(id, make_pause(options.by, options.reason), options.expected_revision);
+bool Engine::pause(const InstanceId& id, const RequestOptions& options) {
+    return core_->request_change(
+        id, make_pause(options.by, options.reason), options.expected_revision
+    );
 }
 
 bool Engine::resume(const InstanceId& id, const RequestOptions& options) {
     return core_->request_change(id, make_resume(options.by), options.expected_revision);
 }
 
-void Engine::cancel(const InstanceId& id, std::string_view by, std::string_view reason) {
-    cancel(id, {.by = std::string(by), .reason = std::string(reason)});
+bool Engine::cancel(const InstanceId& id, std::string_view by, std::string_view reason) {
+    return cancel(id, {.by = std::string(by), .reason = std::string(reason)});
 }
 
-void Engine::abort(const InstanceId& id, std::string_view by, std::string_view reason) {
-    abort(id, {.by = std::string(by), .reason = std::string(reason)});
+bool Engine::abort(const InstanceId& id, std::string_view by, std::string_view reason) {
+    return abort(id, {.by = std::string(by), .reason = std::string(reason)});
 }
 
-void Engine::pause(const InstanceId& id, std::string_view by, std::string_view reason) {
-    pause(id, {.by = std::string(by), .reason = std::string(reason)});
+bool Engine::pause(const InstanceId& id, std::string_view by, std::string_view reason) {
+    return pause(id, {.by = std::string(by), .reason = std::string(reason)});
 }
 
 bool Engine::resume(const InstanceId& id, std::string_view by) {

@@ -205,9 +205,8 @@ std::string Engine::Core::why(const InstanceId& id) {
     } catch (const Error& error) {
         if (error.code() != ErrorCode::CorruptState) throw;
         return fmt::format(
-            "The instance was set aside, because what is stored of it cannot be understood: {} "
-            "Its tasks are looked at again every five minutes, for the case that a newer program "
-            "understands it.",
+            "The instance was set aside: {} Ebb looks at it again every five minutes, in case it "
+            "was repaired or a newer program understands it.",
             error.what()
         );
     }

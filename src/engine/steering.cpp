@@ -37,16 +37,19 @@ bool Engine::Core::request_change(
     return answer.verdict == Decision::Verdict::Changed;
 }
 
-void Engine::Core::request_stop(
+bool Engine::Core::request_stop(
     const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
 ) {
-    if (!request(id, std::move(event), expected_revision).has_stopping_token) return;
+    const auto answer = request(id, std::move(event), expected_revision);
+    const bool has_changed = answer.verdict == Decision::Verdict::Changed;
+    if (!answer.has_stopping_token) return has_changed;
     // Tasks that no worker holds are stopped here, so that the instance ends even if no worker is
     // alive. The holders of other tasks stop those.
     for (int round = 0; round < kStopRoundsMax && claimer.claim_stops(id) > 0; ++round) {
         committer.combine(engine::Committer::Role::Guest);
     }
     tell_others();
+    return has_changed;
 }
 
 }  // namespace ebb

@@ -307,6 +307,14 @@ WaitingFor wait_of(const Facts& facts, const Token& token) {
     return {};
 }
 
+/// Of a node that is not a step. A `fail` node without a code of its own has the code `failed`.
+std::string describe_node_failure(const HistoryEvent& event) {
+    constexpr std::string_view kNoCode = "failed: ";
+    const std::string failure = describe_failure(event.payload);
+    if (failure.starts_with(kNoCode)) return fmt::format("\"{}\" {}", event.node, failure);
+    return fmt::format("\"{}\" failed with {}", event.node, failure);
+}
+
 /// What caused the instance's trouble, as half a sentence.
 std::string cause_of(const Facts& facts) {
     const HistoryEvent* event = find_event(facts, facts.state.error);
@@ -326,11 +334,7 @@ std::string cause_of(const Facts& facts) {
             );
         default:
             if (event->node.empty()) return describe_failure(event->payload);
-            if (event->attempt == 0) {
-                return fmt::format(
-                    "\"{}\" failed with {}", event->node, describe_failure(event->payload)
-                );
-            }
+            if (event->attempt == 0) return describe_node_failure(*event);
             return fmt::format(
                 "step \"{}\" failed for good after {} attempt{} with {}",
                 event->node,
@@ -407,8 +411,8 @@ WaitingFor wait_for_keeper() {
         .node = {},
         .what = {},
         .sentence =
-            "Something is due (a timer, the end of a step, or a request), and no process of Ebb "
-            "lives that decides it: start `ebb worker`.",
+            "Something is due (a timer, the end of a step, or a request), and no living process of "
+            "Ebb can process it: start `ebb worker`.",
     };
 }
 

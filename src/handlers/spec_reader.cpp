@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/model/words.h"
 #include "handlers/call_variables.h"
 #include "support/clock.h"
 
@@ -29,20 +29,6 @@ std::string escape_pointer(std::string_view key) {
 
 namespace {
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 std::optional<std::size_t> parse_bytes(std::string_view text) {
     std::size_t count = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -58,19 +44,6 @@ bool is_name_start(char c) {
 }
 
 }  // namespace
-
-std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates) {
-    std::string_view best;
-    std::size_t best_distance = text.size() / 3 + 2;
-    for (const std::string_view candidate : candidates) {
-        const std::size_t distance = edit_distance(text.substr(0, 64), candidate);
-        if (distance < best_distance) {
-            best = candidate;
-            best_distance = distance;
-        }
-    }
-    return best;
-}
 
 std::optional<std::string> scalar_text(const Json& value) {
     if (value.is_string()) return value.get<std::string>();
@@ -93,14 +66,11 @@ void SpecReader::note(std::string code, const std::string& at, std::string messa
 void SpecReader::allow_only(std::initializer_list<std::string_view> keys) {
     for (const auto& [key, value] : object_.items()) {
         if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-        const std::string_view meant = nearest(key, {keys.begin(), keys.size()});
-        const std::string hint = meant.empty()
-                                     ? fmt::format("Known here: {}.", fmt::join(keys, ", "))
-                                     : fmt::format("Did you mean \"{}\"?", meant);
+        const std::string hint = model::hint(key, {keys.begin(), keys.size()});
         note(
             "unknown_key",
             "/" + escape_pointer(key),
-            fmt::format("There is no key \"{}\" here. {}", clean_text(key, 100), hint)
+            fmt::format("There is no key \"{}\" here.{}", clean_text(key, 100), hint)
         );
     }
 }

@@ -59,9 +59,6 @@ class SpecReader {
 /// `/` and `~` as a JSON pointer needs them.
 std::string escape_pointer(std::string_view key);
 
-/// The candidate that `text` was probably meant to be; empty when none is near.
-std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates);
-
 /// A value of a list of texts: strings as they are, numbers and bools as JSON; empty for all else.
 std::optional<std::string> scalar_text(const Json& value);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -85,6 +86,10 @@ class Server {
     /// The types that steps may call from now on.
     void set_types(TypeLibrary types);
 
+    /// The process of the client, as `initialize` has named it; 0 = unknown. Without it, nothing
+    /// uses the server any more.
+    std::int64_t client_process() const { return client_process_; }
+
     /// Has `exit` come?
     bool is_over() const { return is_over_; }
 
@@ -100,6 +105,7 @@ class Server {
     bool is_initialized_ = false;
     bool is_shut_down_ = false;
     bool is_over_ = false;
+    std::int64_t client_process_ = 0;
     InlayMode inlay_ = InlayMode::Off;
     std::string docs_;  ///< as the client says
     bool takes_snippets_ = false;
@@ -108,6 +114,8 @@ class Server {
     std::vector<std::string> changed_files_;
     bool can_register_ = false;  ///< the client lets the server ask for changes of files
     bool can_refresh_lenses_ = false;
+    bool can_create_files_ = false;
+    bool can_annotate_ = false;  ///< the client shows what edits are about
     bool are_files_read_ = false;
     std::set<std::string, std::less<>> commands_;  ///< that the client has for lenses
     int judged_revision_ = -1;                     ///< of the index, by the last diagnostics

@@ -208,6 +208,10 @@ Json Server::initialize(const Json& params) {
             if (offered == "utf-8") encoding_ = Encoding::Utf8;
         }
     }
+    const auto process = params.is_object() ? params.find("processId") : params.end();
+    if (params.is_object() && process != params.end() && process->is_number_integer()) {
+        client_process_ = process->get<std::int64_t>();
+    }
     read_folders(params);
     if (params.is_object() && params.contains("initializationOptions")) {
         read_settings(params["initializationOptions"]);
@@ -216,6 +220,16 @@ Json Server::initialize(const Json& params) {
         "/capabilities/textDocument/completion/completionItem/snippetSupport"
     );
     takes_snippets_ = params.is_object() && params.contains(kSnippets) && params[kSnippets] == true;
+    const Json::json_pointer kEdit("/capabilities/workspace/workspaceEdit");
+    if (params.is_object() && params.contains(kEdit) && params[kEdit].is_object()) {
+        const Json& edit = params[kEdit];
+        const bool has_versions = edit.value("documentChanges", Json()) == true;
+        can_annotate_ = has_versions && edit.value("changeAnnotationSupport", Json()).is_object();
+        const Json operations = edit.value("resourceOperations", Json::array());
+        can_create_files_ =
+            has_versions &&
+            std::find(operations.begin(), operations.end(), Json("create")) != operations.end();
+    }
     read_commands(params);
     Json capabilities = {
         {"positionEncoding", encoding_ == Encoding::Utf8 ? "utf-8" : "utf-16"},

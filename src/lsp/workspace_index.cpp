@@ -87,6 +87,7 @@ void WorkspaceIndex::set(const Document& document) {
     const std::string uri = canonical_uri(document.uri());
     remove(uri);
     set_symbols(uri, document);
+    set_words(uri, document);
     for (HandlerPlace& place : handler_places(document)) {
         if (is_full()) return;
         ++count_;
@@ -118,7 +119,18 @@ void WorkspaceIndex::set_symbols(const std::string& uri, const Document& documen
     }
 }
 
+void WorkspaceIndex::set_words(const std::string& uri, const Document& document) {
+    for (SharedWord& word : shared_words(document)) {
+        if (word_count_ >= WorkspaceLimits::kNamesMax) return;
+        if (words_[uri].emplace(word.kind, std::move(word.text)).second) ++word_count_;
+    }
+}
+
 void WorkspaceIndex::remove(const std::string& uri) {
+    if (const auto words = words_.find(canonical_uri(uri)); words != words_.end()) {
+        word_count_ -= words->second.size();
+        words_.erase(words);
+    }
     if (const auto declared = symbols_.find(canonical_uri(uri)); declared != symbols_.end()) {
         symbol_count_ -= declared->second.size();
         symbols_.erase(declared);
@@ -145,6 +157,8 @@ void WorkspaceIndex::clear() {
     count_ = 0;
     symbols_.clear();
     symbol_count_ = 0;
+    words_.clear();
+    word_count_ = 0;
     ++revision_;
 }
 
@@ -174,6 +188,22 @@ std::vector<WorkspaceIndex::Place> WorkspaceIndex::registrations(
     std::vector<Place> found = find(name, own);
     std::erase_if(found, [](const Place& place) { return place.role != Role::Registration; });
     return found;
+}
+
+std::vector<std::string> WorkspaceIndex::words(
+    WordKind kind, const std::string& own, std::size_t max
+) const {
+    const std::string skipped = canonical_uri(own);
+    std::set<std::string> found;
+    for (const auto& [uri, words] : words_) {
+        if (uri == skipped) continue;
+        for (auto word = words.lower_bound({kind, ""});
+             word != words.end() && word->first == kind && found.size() < max;
+             ++word) {
+            found.insert(word->second);
+        }
+    }
+    return {found.begin(), found.end()};
 }
 
 std::vector<std::string> WorkspaceIndex::registered(std::size_t max) const {

@@ -5,9 +5,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lsp/document.h"
+#include "lsp/features/shared_words.h"
 #include "lsp/features/symbols.h"
 #include "lsp/positions.h"
 
@@ -17,7 +19,7 @@ struct WorkspaceLimits {
     static constexpr std::size_t kFilesMax = 20'000;
     static constexpr std::size_t kBytesMax = std::size_t{64} << 20;  ///< of all files together
     static constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
-    static constexpr std::size_t kNamesMax = 200'000;   ///< of handlers; as many symbols
+    static constexpr std::size_t kNamesMax = 200'000;   ///< of handlers; as many symbols and words
     static constexpr std::size_t kPatternsMax = 1'000;  ///< of `handlers` and of `exclude`
     static constexpr std::size_t kFoldersMax = 100;
     /// Files and folders that are looked at, wanted or not.
@@ -100,6 +102,9 @@ class WorkspaceIndex {
     /// The handlers that code in C++ registers, sorted, at most `max`.
     std::vector<std::string> registered(std::size_t max) const;
 
+    /// The words of a kind in files other than `own`, sorted, at most `max`.
+    std::vector<std::string> words(WordKind kind, const std::string& own, std::size_t max) const;
+
     /// Grows whenever code registers other names than before.
     int revision() const { return revision_; }
 
@@ -122,8 +127,11 @@ class WorkspaceIndex {
     std::size_t count_ = 0;
     Symbols symbols_;
     std::size_t symbol_count_ = 0;
+    std::map<std::string, std::set<std::pair<WordKind, std::string>>, std::less<>> words_;
+    std::size_t word_count_ = 0;
     int revision_ = 0;
 
+    void set_words(const std::string& uri, const Document& document);
     void set_symbols(const std::string& uri, const Document& document);
     void count_registration(const std::string& name, int change);
 };

@@ -13,6 +13,7 @@
 #include "server/auth/access.h"
 #include "server/live/hub.h"
 #include "server/openapi.h"
+#include "server/page_links.h"
 #include "server/remote/desk.h"
 #include "server/server_metrics.h"
 #include "server/start_rules.h"
@@ -78,6 +79,7 @@ std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
     server::check_start_rules(options, endpoints);
     check_proxy_login(options);
     check_oidc(options);
+    server::check_page_links(options.links);
     return endpoints;
 }
 
@@ -185,6 +187,7 @@ class Server::Core {
             service_.sign_in = sign_in_.get();
         }
         service_.title = options.title;
+        service_.links = options.links;
         service_.definition_files = options.definition_files;
         service_.config = options.config;
         service_.hook_secret = options.hook_secret;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/model/walk.h"
 #include "core/model/words.h"
@@ -28,16 +29,33 @@ Duration total_delay(const AttemptPolicy& attempts) {
     return Duration(static_cast<Duration::rep>(std::min(total, most)));
 }
 
+/// The handlers that run a program for as long as it likes. A call over HTTP always has a timeout.
+std::set<std::string, std::less<>> programs_without_timeout(const Definition& definition) {
+    std::set<std::string, std::less<>> names;
+    for (const auto& [name, text] : definition.handlers) {
+        const Json spec = Json::parse(text, nullptr, false);
+        if (spec.is_object() && spec.contains("exec") && !spec.contains("timeout")) {
+            names.insert(name);
+        }
+    }
+    return names;
+}
+
 class Linter {
  public:
     Linter(const Definition& definition, std::string_view text)
-        : definition_(definition), allowed_(allowed_codes(text)) {}
+        : definition_(definition),
+          allowed_(allowed_codes(text)),
+          unlimited_(programs_without_timeout(definition)) {}
 
     std::vector<Diagnostic> run() {
         const model::Walk walk(definition_);
         for (const model::Placed& placed : walk.nodes()) {
             const Node& node = *placed.node;
-            if (const auto* step = std::get_if<Step>(&node.kind)) check(*step, node, placed.path);
+            if (const auto* step = std::get_if<Step>(&node.kind)) {
+                check(*step, node, placed.path);
+                check_limits(*step, node, placed.path);
+            }
             if (const auto* choice = std::get_if<Switch>(&node.kind)) check(*choice, placed.path);
             const auto* signal = std::get_if<Signal>(&node.kind);
             const auto* decision = std::get_if<HumanDecision>(&node.kind);
@@ -52,6 +70,7 @@ class Linter {
  private:
     const Definition& definition_;
     std::set<std::string, std::less<>> allowed_;
+    std::set<std::string, std::less<>> unlimited_;  ///< handlers that were not reported yet
     std::vector<Diagnostic> found_;
 
     void note(std::string_view code, std::string path, std::string message) {
@@ -88,6 +107,33 @@ class Linter {
                 "one.",
                 kind,
                 model::in_quotes(node.name)
+            )
+        );
+    }
+
+    /// A call of a program that never ends would never be noticed.
+    void check_limits(const Step& step, const Node& node, const std::string& path) {
+        check_limit(step.handler.empty() ? node.name : step.handler, step.attempts, path + "/step");
+        if (!step.compensate) return;
+        check_limit(step.compensate->handler, step.compensate->attempts, path + "/compensate");
+    }
+
+    /// Once for each handler: its first call.
+    void check_limit(
+        const std::string& handler, const AttemptPolicy& attempts, const std::string& path
+    ) {
+        const bool is_limited = attempts.timeout > Duration::zero() ||
+                                attempts.step_timeout > Duration::zero() ||
+                                definition_.deadline > Duration::zero();
+        if (is_limited || !unlimited_.contains(handler)) return;
+        unlimited_.erase(handler);
+        note(
+            "never_times_out",
+            path,
+            fmt::format(
+                "Nothing limits how long the program of {} runs: give its entry in \"handlers\" or "
+                "the step a \"timeout\", or give the workflow a \"deadline\".",
+                model::in_quotes(handler)
             )
         );
     }

@@ -10,8 +10,8 @@
 namespace ebb::source {
 
 /// What is valid but probably not meant, without places: `unbounded_wait`, `shadowed_case`,
-/// `retries_exceed_deadline`, and of rules what core/rules_analysis is certain of. A comment
-/// `# ebb: allow CODE` in `text` turns one off.
+/// `retries_exceed_deadline`, `never_times_out`, and of rules what core/rules_analysis is certain
+/// of. A comment `# ebb: allow CODE` in `text` turns one off.
 std::vector<Diagnostic> lint(const Definition& definition, std::string_view text);
 
 /// What a backoff waits before the attempt after so many failed ones, without jitter.

@@ -9,8 +9,12 @@ namespace ebb::source {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kLints = {
-    "missing_handler", "retries_exceed_deadline", "shadowed_case", "unbounded_wait"
+constexpr std::array<std::string_view, 5> kLints = {
+    "missing_handler",
+    "never_times_out",
+    "retries_exceed_deadline",
+    "shadowed_case",
+    "unbounded_wait"
 };
 
 constexpr std::array<std::string_view, 8> kOfRules = {
@@ -39,11 +43,17 @@ std::string problem_page(std::string_view code) {
     return fmt::format("reference/definition.md#{}", code);
 }
 
-std::string problem_address(std::string_view docs, std::string_view code) {
+std::string page_address(std::string_view docs, std::string page) {
     if (docs.empty()) return {};
-    std::string page = problem_page(code);
-    if (docs.starts_with("http")) page.replace(page.find(".md#"), 3, ".html");
+    constexpr std::string_view kEnding = ".md";
+    const std::size_t ending = page.find(kEnding);
+    const bool is_site = docs.starts_with("http") && ending != std::string::npos;
+    if (is_site) page.replace(ending, kEnding.size(), ".html");
     return fmt::format("{}{}{}", docs, docs.ends_with('/') ? "" : "/", page);
+}
+
+std::string problem_address(std::string_view docs, std::string_view code) {
+    return page_address(docs, problem_page(code));
 }
 
 }  // namespace ebb::source

@@ -13,4 +13,8 @@ std::string problem_page(std::string_view code);
 /// is. A site has the pages as HTML.
 std::string problem_address(std::string_view docs, std::string_view code);
 
+/// A page, relative to `docs/` and perhaps with an anchor, as an address below `docs`; empty if
+/// `docs` is.
+std::string page_address(std::string_view docs, std::string page);
+
 }  // namespace ebb::source

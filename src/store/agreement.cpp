@@ -36,10 +36,9 @@ void throw_workflow_conflict(const WorkflowRow& row) {
     throw Error(
         ErrorCode::WorkflowConflict,
         fmt::format(
-            "The store already has version {0} of the workflow '{1}' with different content. A "
+            "The store already has version {0} of the workflow \"{1}\" with different content. A "
             "version never changes: register the new content as version {2}. `ebb diff {1}@{0} "
-            "FILE` "
-            "shows what differs.",
+            "FILE` shows what differs.",
             row.version,
             row.name,
             row.version + 1

@@ -65,6 +65,8 @@ void check_bounds(std::string_view text, std::string_view what, const PayloadLim
 [[noreturn]] void throw_not_json(std::string_view what, const nlohmann::json::exception& error) {
     std::string reason = error.what();
     if (const auto end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
+    constexpr std::string_view kPlace = "parse error at ";
+    if (reason.starts_with(kPlace)) reason.erase(0, kPlace.size());
     throw Error(
         ErrorCode::InvalidPayload,
         fmt::format("{} is not valid JSON: {}.", what, clean_text(reason, 300))

@@ -70,6 +70,12 @@ class StderrLog : public LogSink {
 
 }  // namespace
 
+std::string logfmt_value(std::string_view value) {
+    std::string text;
+    append_value(text, value.substr(0, kLogLineBytesMax));
+    return text;
+}
+
 std::string format_logfmt(
     TimePoint now, LogLevel level, std::string_view event, std::span<const LogField> fields
 ) {

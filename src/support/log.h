@@ -57,6 +57,9 @@ class Log {
 /// in `...`.
 inline constexpr std::size_t kLogLineBytesMax = std::size_t{16} << 10;
 
+/// A value as it is in a line of logfmt: quoted if necessary, without control characters.
+std::string logfmt_value(std::string_view value);
+
 /// One line without its newline: `time=2026-11-21T05:10:00Z level=info event=lease_lost
 /// instance=... step="pay now"`. Values are quoted where they must be; control characters are
 /// escaped, invalid UTF-8 replaced, so that a value cannot forge a line.

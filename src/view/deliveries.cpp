@@ -7,6 +7,7 @@
 
 #include <ebb/error.h>
 
+#include "core/kernel/notices.h"
 #include "engine/system_workflows.h"
 #include "engine/webhook.h"
 #include "support/json.h"
@@ -18,6 +19,10 @@ namespace {
 
 /// More than all attempts of one delivery, with a requeue or two.
 constexpr int kEventsMax = 64;
+/// Of one instance, the newest events that may have been sent, and how often a delivery is looked
+/// for.
+constexpr int kSentEventsMax = 100;
+constexpr int kLookupsMax = 2'000;
 constexpr std::array<std::string_view, 6> kStatuses{
     "pending", "retrying", "delivered", "skipped", "dead_letter", "stopped"
 };
@@ -119,7 +124,86 @@ Json delivery_json(Store& store, const InstanceSummary& summary) {
     };
 }
 
+/// The types of events that are sent.
+std::vector<HistoryType> sent_types() {
+    std::vector<HistoryType> types;
+    for (int i = 0; i <= static_cast<int>(HistoryType::Aborted); ++i) {
+        HistoryEvent event;
+        event.type = static_cast<HistoryType>(i);
+        if (!notice_type(event).empty()) types.push_back(event.type);
+    }
+    return types;
+}
+
+/// Finds the deliveries of one instance by their keys.
+class DeliveriesOfInstance {
+ public:
+    DeliveriesOfInstance(Engine& engine, Store& store, const InstanceId& id)
+        : engine_(engine), store_(store), id_(id) {
+        for (const Subscription& each : store.subscriptions()) names_.push_back(each.name);
+    }
+
+    InstanceDeliveries run() {
+        const HistoryQuery newest{
+            .instance = id_,
+            .limit = kSentEventsMax,
+            .order = HistoryQuery::Order::Backward,
+            .types = sent_types(),
+        };
+        const auto events = names_.empty() ? std::vector<HistoryEvent>() : store_.history(newest);
+        if (std::ssize(events) == kSentEventsMax) found_.is_complete = false;
+        for (const HistoryEvent& event : events) {
+            for (const std::string& name : names_) look(name, event);
+        }
+        return std::move(found_);
+    }
+
+ private:
+    void look(const std::string& name, const HistoryEvent& event) {
+        look_for(name, event.seq);
+        if (event.type == HistoryType::DecisionAwaited) look_for(name, kOverdueSeq + event.seq);
+    }
+
+    void look_for(const std::string& name, Seq seq) {
+        if (!add(name, seq)) return;
+        for (int nth = 1; nth <= engine::kRedeliveriesMax; ++nth) {
+            if (!add(name, engine::redelivery_seq(seq, nth))) return;
+        }
+    }
+
+    /// Whether there is such a delivery.
+    bool add(const std::string& name, Seq seq) {
+        const bool is_full = std::ssize(found_.deliveries) >= kDeliveriesOfInstanceMax;
+        if (is_full || ++lookups_ > kLookupsMax) {
+            found_.is_complete = false;
+            return false;
+        }
+        OutboxRow row;
+        row.instance = id_;
+        row.notice.subscription = name;
+        row.notice.seq = seq;
+        const auto id = store_.find_key(engine::kWebhookWorkflow, engine::delivery_key(row));
+        const auto summary = id ? engine_.find(*id) : std::nullopt;
+        if (!summary) return false;
+        Json delivery = delivery_json(store_, *summary);
+        delivery["webhook"] = name;
+        found_.deliveries.push_back(std::move(delivery));
+        return true;
+    }
+
+    Engine& engine_;
+    Store& store_;
+    InstanceId id_;
+    std::vector<std::string> names_;
+    InstanceDeliveries found_;
+    int lookups_ = 0;
+};
+
 }  // namespace
+
+InstanceDeliveries deliveries_of(Engine& engine, Store& store, const InstanceId& id) {
+    return DeliveriesOfInstance(engine, store, id).run();
+}
 
 DeliveryPage list_deliveries(Engine& engine, Store& store, const DeliveryQuery& query) {
     const InstancePage page = engine.list_page({

@@ -31,6 +31,17 @@ struct DeliveryPage {
 /// The newest first. Throws InvalidArgument for another status.
 DeliveryPage list_deliveries(Engine& engine, Store& store, const DeliveryQuery& query);
 
+/// What was sent to webhooks about one instance, the newest event first. Each lookup uses an index.
+struct InstanceDeliveries {
+    /// At most kDeliveriesOfInstanceMax, each with the member `webhook`.
+    std::vector<Json> deliveries{};
+    bool is_complete = true;  ///< false: there are more events or deliveries than are looked at
+};
+
+inline constexpr int kDeliveriesOfInstanceMax = 50;
+
+InstanceDeliveries deliveries_of(Engine& engine, Store& store, const InstanceId& id);
+
 /// Delivers an event again, under its old id: a dead letter is requeued, and for what has ended
 /// there is a new delivery. Throws InstanceNotFound if this webhook does not have it, and
 /// InvalidState if it is under way.

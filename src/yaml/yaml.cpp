@@ -25,10 +25,16 @@ struct FileCloser {
 };
 
 [[noreturn]] void throw_unreadable(const std::filesystem::path& path) {
+    if (errno == ENOENT) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("The file \"{}\" does not exist.", path.string())
+        );
+    }
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format(
-            "The definition {} cannot be read: {}.",
+            "The file \"{}\" cannot be read: {}.",
             path.string(),
             std::generic_category().message(errno)
         )

@@ -300,7 +300,7 @@ class Projects(AccessTest):
     def test_what_one_may_not_see_looks_like_what_does_not_exist(self):
         client = self.client("stranger", "operator", project="billing")
         unknown = "019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d"
-        for path in ("", "/history", "/why", "/steps", "/result", "/events"):
+        for path in ("", "/history", "/why", "/related", "/steps", "/result", "/events"):
             hidden = self.problem(client.get(f"/instances/{self.theirs}{path}"), 404, "instance_not_found")
             missing = self.problem(client.get(f"/instances/{unknown}{path}"), 404, "instance_not_found")
             for problem in (hidden, missing):

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """The API of a real `ebb serve` over each store: api_test.py REPOSITORY EBB STORE
 
-Every exchange is held against the OpenAPI document, and in the end every documented answer must have
-been seen.
+Every exchange is held against the OpenAPI document, and in the end every documented answer must be seen.
 """
 
 import json
@@ -19,6 +18,7 @@ from hook_cases import HookCases
 from live_cases import LiveCases
 from oidc_cases import OidcCases
 from rehearsal_cases import RehearsalCases
+from related_cases import RelatedCases
 from remote_workers import RemoteWorkerCases
 from webhook_cases import WebhookCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
@@ -79,7 +79,7 @@ class ApiTest(unittest.TestCase):
         return answer.json()
 
 
-class Reading(ApiTest):
+class Reading(RelatedCases, ApiTest):
     def test_says_what_the_server_is(self):
         self.assertEqual(self.api.get("/").json()["name"], "ebb")
         self.assertIn("admin", self.api.get("/me").json()["permissions"])
@@ -233,7 +233,7 @@ class Reading(ApiTest):
         self.assertEqual(self.api.get("/search", q="rde").json()["items"][0]["workflow"], "order")
 
     def test_names_the_thing_that_does_not_exist(self):
-        for path in ("", "/steps", "/history", "/graph", "/why", "/result", "/events"):
+        for path in ("", "/steps", "/history", "/graph", "/why", "/related", "/result", "/events"):
             answer = self.api.get(f"/instances/{UNKNOWN}{path}")
             self.problem(answer, 404, "instance_not_found")
         self.problem(self.api.get("/instances/xyz!"), 400, "invalid_argument")
@@ -419,11 +419,11 @@ class Steering(ApiTest):
     def test_says_whether_an_act_has_changed_anything(self):
         instance = self.start()
         self.until_waiting(instance, "decision")
-        self.api.post(f"/instances/{instance}/pause")
-        for expected in (True, False):
-            answer = self.api.post(f"/instances/{instance}/resume").json()
-            self.assertEqual(answer["changed"], expected)
         self.assertFalse(self.api.post(f"/instances/{instance}/requeue").json()["changed"])
+        aborted = self.start()
+        for one, act in ((instance, "pause"), (instance, "resume"), (instance, "cancel"), (aborted, "abort")):
+            changed = [self.api.post(f"/instances/{one}/{act}").json()["changed"] for _ in range(2)]
+            self.assertEqual(changed, [True, False], act)
 
     def test_lists_what_each_instance_waits_for(self):
         older, instance = self.start(), self.start()

@@ -248,7 +248,7 @@ class CommandOverTheApi(unittest.TestCase):
         first = self.start("--key", "once", "--input", "[1]")
         again = self.over("start", "order", "--key", "once", "--input", "[2]")
         self.assertEqual(again.stdout.strip(), first)
-        self.assertIn("ANOTHER INPUT", again.stderr)
+        self.assertIn("another input", again.stderr)
         self.assertNotEqual(self.fine(self.over("rerun", first)).strip(), first)
 
     def test_registers_writes_and_sets_limits(self):

@@ -83,6 +83,12 @@ class Config(unittest.TestCase):
             ("- listen", "serve.yaml:1:1", "map"),
             ("listen: [", "serve.yaml:", ""),
             ("check: true", "serve.yaml:1:1", "check"),
+            ("links: [Logs]", "", "NAME=URL"),
+            ("links: ['Logs=ftp://logs.example.com/']", "", "is not a URL"),
+            ("links: ['=https://logs.example.com/']", "", "1 to 64 bytes"),
+            ("links: ['Logs=https://logs.example.com/${instance.ip}']", "", "instance.trace_id"),
+            ("links: ['Logs=https://logs.example.com/${instance.id']", "", "without its"),
+            (f"links: {['L=https://logs.example.com/'] * 17}", "", "at most 16"),
         ):
             with self.subTest(text):
                 message = self.serve("--config", self.write(text + "\n"), "--check", code=2)
@@ -247,6 +253,15 @@ retention:
                 message = self.serve("--config", self.write(text + "\n"), "--check", code=2)
                 self.assertIn("serve.yaml:", message)
                 self.assertIn(what, message)
+
+    def test_links_of_the_settings_are_told_to_the_pages(self):
+        urls = ["https://logs.example.com/?q=${instance.id}&a=b", "http://127.0.0.1/${instance.trace_id}"]
+        self.write(f"links:\n  - Logs={urls[0]}\n  - The trace={urls[1]}\n")
+        with Server(EBB, "memory", self.path, arguments=["--config", "serve.yaml"]) as server:
+            client = log_in(server, Contract(ROOT))
+            links = client.get("/").json()["ui"]["links"]
+            self.assertEqual(links, [{"name": "Logs", "url": urls[0]}, {"name": "The trace", "url": urls[1]}])
+            client.close()
 
     def test_an_administrator_sees_each_setting_and_its_origin(self):
         self.write("title: of the file\nthreads: 3\nallowed_hosts: [old.example]\n")

@@ -162,7 +162,7 @@ class Definitions(unittest.TestCase):
         (self.files / "order.yaml").unlink()
         (self.files / "order.yaml").symlink_to("nowhere.yaml")
         entry = server.wait_for("definition_unreadable")
-        self.assertIn("No such file", entry["error"])
+        self.assertIn("does not exist", entry["error"])
         (self.files / "folder.yaml").mkdir()
         os.mkfifo(self.files / "pipe.yaml")
         server.wait_for("definition_unreadable", 3)

@@ -21,7 +21,7 @@ class StarterCases:
         view = client.get(f"/instances/{mine}").json()
         self.assertEqual(view["input"], {"amount": 7})
         self.assertEqual(view["labels"], {"ebb.started_by": "token:app"})
-        for path in ("", "/history", "/why", "/steps", "/graph", "/result"):
+        for path in ("", "/history", "/why", "/related", "/steps", "/graph", "/result"):
             self.assertIn(client.get(f"/instances/{mine}{path}").status, (200, 202), path)
             for id in (not_mine, self.ours, self.theirs):
                 self.problem(client.get(f"/instances/{id}{path}"), 404, "instance_not_found")

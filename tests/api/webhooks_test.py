@@ -152,6 +152,34 @@ class Deliveries(unittest.TestCase):
         self.assertEqual(self.names(api.get("/workflows", system="true")), {"order", "ebb:webhook"})
         self.assertEqual(api.get("/stats").json()["instances"], {"completed": 1})
 
+    def test_an_instance_names_what_was_sent_about_it(self):
+        _, api = self.serve("--webhooks-allow-private")
+        self.put(api)
+        self.put(api, "quiet", enabled=False)
+        self.ping_until_known(api)
+        instance = self.start(api)
+        self.receiver.wait_for(lambda all: len(all) >= 3)
+        [ended] = [item for item in self.delivered(api, 2) if item["type"] == "instance.completed"]
+        self.assertEqual(api.post(f"/webhooks/ops/deliveries/{ended['id']}/redeliver").status, 202)
+        self.receiver.wait_for(lambda all: len(all) >= 4)
+        self.delivered(api, 3)
+        found = api.get(f"/instances/{instance}/related").json()["deliveries"]
+        self.assertTrue(found["complete"])
+        self.assertEqual([(item["webhook"], item["type"], item["instance"]) for item in found["items"]], [
+            ("ops", "instance.completed", instance), ("ops", "instance.completed", instance),
+            ("ops", "instance.started", instance),
+        ])
+
+    def delivered(self, api, count):
+        """The deliveries of events of instances, once so many have been noted."""
+        while True:
+            items = api.get("/webhooks/ops/deliveries", status="delivered").json()["items"]
+            found = [item for item in items if item["type"] != "ping"]
+            if len(found) >= count:
+                return found
+            with self.receiver.news:
+                self.receiver.news.wait(0.02)
+
     @staticmethod
     def names(answer):
         return {item["name"] for item in answer.json()["items"]}

@@ -75,6 +75,8 @@ _VARYING = [
     (re.compile(pattern), word)
     for pattern, word in (
         (rf"\b{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}\b", "<id>"),
+        # The name that `ebb worker` gives itself: host, process, boot and start.
+        (rf"[\w.-]+-\d+-{_HEX}{{8}}-\d+\b", "<worker>"),
         (rf"\b{_HEX}{{8}}\b", "<id>"),
         (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", "<time>"),
         (r"\bjust now\b|\b\d+[smh] ago\b", "<ago>"),

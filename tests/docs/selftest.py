@@ -23,6 +23,7 @@ GOOD = {
         "$ echo 01a2c3d4 v1 done, 2ms, 3s ago, in 2d 23h, 2026-11-26T10:00:00Z",
         "f1a2c3d4  v1  done, 1.5s, just now, in 5h, 2027-01-01T08:12:00Z",
     ),
+    "another worker": session("$ echo vm-12-01a2c3d4-77 failed", "shop.example-9-f1a2c3d4-5  failed"),
     "a wildcard beside an id": session("$ echo 01a2c3d4 one two", "f1a2c3d4  one ..."),
     "a killed command": session("$ bash -c 'kill -9 $$' # exit code 137", "Killed"),
     "any lines": session("$ seq 9", "1", "...", "9"),
@@ -38,6 +39,7 @@ GOOD = {
 BAD = {
     "another output": session("$ echo one", "two"),
     "another word beside an id": session("$ echo 01a2c3d4 failed", "01a2c3d4 completed"),
+    "another word beside a worker": session("$ echo vm-12-01a2c3d4-77 failed", "vm-12-01a2c3d4-77 done"),
     "another number": session("$ echo 3 steps", "4 steps"),
     "another indentation": session("$ echo '  one'", "one"),
     "more output": session("$ echo one; echo two", "one"),

@@ -292,3 +292,41 @@ test('a change of a webhook comes back to it; a new secret is shown on the page;
   assert.ok(!mock.access.webhooks.some((one) => one.name === 'erp'));
   assert.deepEqual(faults, []);
 });
+
+test('a webhook that is switched off and on keeps its filter; a delivery that has ended is sent again', async () => {
+  const erp = mock.access.webhooks.find((one) => one.name === 'erp');
+  Object.assign(erp, { where: 'labels.vip', payload: true });
+  await open('notifications?at=erp');
+  await button('Disable').click();
+  await button('Enable').click();
+  await button('Disable').waitFor();
+  assert.equal(mock.access.webhooks.find((one) => one.name === 'erp').where, 'labels.vip');
+  await open('notifications?at=pager');
+  const ended = mock.access.deliveries.find((one) => one.key.startsWith('pager/') && one.status === 'dead_letter');
+  await sheet().getByText('http_503: The receiver answered 503').first().waitFor();
+  await button('Resume').click();
+  await sheet().locator('.deliveries li', { has: page.locator('.s-dead_letter') }).first().getByRole('button', { name: 'Deliver again' }).click();
+  await page.getByText('It is sent again').waitFor();
+  assert.equal(ended.status, 'running');
+  assert.deepEqual(faults, []);
+});
+
+test('hooks: what each event does, and each is switched off and on', async () => {
+  await open('notifications');
+  await row('payments').getByText('sends paid to order').waitFor();
+  await row('github').getByText('starts nightly-report').waitFor();
+  await page.getByRole('button', { name: 'Disable: payments' }).click();
+  await row('payments').getByText('disabled').waitFor();
+  const payments = mock.access.hooks.find((one) => one.name === 'payments');
+  assert.deepEqual([payments.enabled, payments.signal, payments.secret], [false, 'paid', { env: 'EBB_HOOK_PAYMENTS' }]);
+  assert.deepEqual(faults, []);
+});
+
+test('a developer, who may see hooks and no webhooks, finds the page and only its own part', async () => {
+  await use({ role: 'developer' });
+  await open('notifications');
+  await page.getByRole('heading', { name: 'Incoming events' }).waitFor();
+  assert.equal(await page.getByText('pager').count(), 0);
+  assert.equal(await button('New webhook…').count(), 0);
+  await page.getByRole('link', { name: 'Notifications', exact: true }).waitFor();
+});

@@ -507,3 +507,110 @@ test('an instance that is moved out is downloaded', async () => {
   assert.equal((await download).suggestedFilename(), `order-${row.id}.json`);
   assert.equal(row.status, 'moved');
 });
+
+/** An instance of the mock with rules: attributes, and two writes. */
+function withRules() {
+  const one = live('order', 'approve');
+  one.detail.attributes = { phase: 'asked', room: null, guests: 1 };
+  mock.touch(one, 'attributes_written', 'running', { payload: { values: { guests: 2 }, was: { guests: 1 }, by: 'user:ben' } });
+  one.detail.attributes.guests = 2;
+  mock.touch(one, 'attributes_written', 'running', { payload: { values: { phase: 'reserve' }, was: { phase: 'asked' }, by: 'user:ben' } });
+  one.detail.attributes.phase = 'reserve';
+  return one;
+}
+
+test('attributes are written: the present ones are shown, a wrong one is named, and the request is done once', async () => {
+  const one = withRules();
+  await open(`instances/${one.id}`);
+  await button('Write…').click();
+  const sheet = page.getByRole('dialog');
+  await sheet.locator('.payload').getByText('reserve').waitFor();
+  await sheet.getByLabel('Values to write').fill('{"rooms": 3}');
+  await sheet.getByRole('button', { name: 'Write', exact: true }).click();
+  await sheet.getByText('The workflow has no attribute "rooms".').waitFor();
+  await sheet.getByLabel('Values to write').fill('{"room": "12"}');
+  await sheet.getByText('The same as a command').click();
+  await sheet.getByText(`ebb write ${one.id} --values '{"room":"12"}'`).waitFor();
+  await sheet.getByRole('button', { name: 'Write', exact: true }).click();
+  await sheet.waitFor({ state: 'detached' });
+  assert.deepEqual(one.detail.attributes, { phase: 'reserve', room: '12', guests: 2 });
+  assert.deepEqual(one.history.at(-1).payload.values, { room: '12' });
+});
+
+test('an instance is taken back to an earlier write, which is chosen by what it was and when', async () => {
+  const one = withRules();
+  const [first, second] = one.history.filter((event) => event.type === 'attributes_written');
+  await open(`instances/${one.id}`);
+  await button('Take back…').click();
+  const sheet = page.getByRole('dialog');
+  const options = await sheet.getByLabel('Back to').locator('option').allInnerTexts();
+  assert.deepEqual(options.map((text) => Number(/\d+/.exec(text)[0])), [second.seq, first.seq, 1], 'the newest first, the start last');
+  await sheet.getByLabel('Back to').selectOption(String(first.seq));
+  await sheet.getByLabel('Do not check the conditions; leave it to an operator').check();
+  await sheet.getByRole('button', { name: 'Take back', exact: true }).click();
+  await sheet.waitFor({ state: 'detached' });
+  assert.deepEqual(one.history.at(-1).payload, { to: first.seq, then: 'stop', by: 'user:ann' });
+  assert.equal(one.detail.attributes.phase, 'asked');
+});
+
+test('who may not write or move an instance has no button for it', async () => {
+  await use({ role: 'approver' });
+  const one = withRules();
+  await open(`instances/${one.id}`);
+  for (const name of ['Write…', 'Take back…', 'Move out…']) assert.equal(await button(name).count(), 0, name);
+});
+
+test('what is related: its key elsewhere, its failure, bulk acts, deliveries, and other systems', async () => {
+  const one = instance((row) => row.status === 'failed' && row.workflow !== 'shipment' && mock.access.deliveries.some((delivery) => delivery.key.includes(row.id)));
+  const other = instance((row) => row.workflow === 'shipment');
+  other.key = one.key ??= 'shared-key';
+  mock.touch(one, 'paused', one.status, { payload: { by: 'user:ben (bulk 019e2b6c-5a10-7c3e-9f00-000000000012)', reason: 'bank is down' } });
+  await open(`instances/${one.id}`);
+  await page.getByRole('tab', { name: 'Related' }).click();
+  const panel = page.getByRole('tabpanel');
+  await panel.getByRole('link', { name: 'shipment' }).waitFor();
+  assert.equal(await panel.getByRole('link', { name: 'Logs' }).getAttribute('href'), `https://logs.example/search?q=${one.id}`);
+  assert.equal(await panel.getByRole('link', { name: 'Trace' }).getAttribute('href'), `https://traces.example/trace/${one.id.replaceAll('-', '')}`);
+  assert.equal(await panel.getByRole('link', { name: 'Logs' }).getAttribute('rel'), 'noopener noreferrer');
+  await panel.locator('li', { hasText: 'paused' }).getByText('user:ben').waitFor();
+  await panel.locator('a[href$="/bulk/019e2b6c-5a10-7c3e-9f00-000000000012"]').waitFor();
+  await panel.getByRole('heading', { name: 'Deliveries' }).waitFor();
+  await panel.getByRole('link', { name: 'The whole group' }).click();
+  await page.waitForURL(/failures\?group=[0-9a-f]{16}/);
+  assert.deepEqual(faults, []);
+});
+
+test('an instance to which nothing is related says so, and who may not see webhooks sees no deliveries', async () => {
+  await use({ role: 'operator' });
+  const alone = instance((row) => row.workflow === 'nightly-report' && row.status === 'completed');
+  await open(`instances/${alone.id}?tab=related`);
+  await page.getByText('No other instance has its key or its failure').waitFor();
+  const sent = instance((row) => mock.access.deliveries.some((delivery) => delivery.key.includes(row.id)));
+  await open(`instances/${sent.id}?tab=related`);
+  await page.getByRole('heading', { name: 'Failed in the same way' }).waitFor();
+  assert.equal(await page.getByRole('heading', { name: 'Deliveries' }).count(), 0);
+});
+
+test('the palette offers the acts of the page below it', async () => {
+  const one = live('order', 'approve');
+  await open(`instances/${one.id}`);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('cancel');
+  await page.getByRole('option', { name: /Cancel….*on this page/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByRole('heading', { name: 'Cancel this instance' }).waitFor();
+});
+
+test('the words of a quiet button begin where the lines above it begin', async () => {
+  const one = instance((row) => row.status === 'failed' && row.workflow === 'order');
+  await open(`instances/${one.id}`);
+  const lefts = await page.evaluate(() => {
+    const leftOf = (node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return range.getBoundingClientRect().left;
+    };
+    return [document.querySelector('.notice .lead'), document.querySelector('.notice .unblock .button')].map(leftOf);
+  });
+  assert.ok(Math.abs(lefts[0] - lefts[1]) <= 1, `${lefts}`);
+});

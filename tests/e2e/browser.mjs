@@ -16,10 +16,10 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 
 export const SIZES = { desktop: { width: 1360, height: 860 }, folded: { width: 900, height: 700 }, phone: { width: 390, height: 844 } };
 
-export async function launch(locale = 'en-US') {
+export async function launch(locale = 'en-US', more = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'ebb-chromium-'));
   const executablePath = process.env.EBB_CHROMIUM || '/usr/bin/chromium';
-  const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale, viewport: SIZES.desktop, reducedMotion: "reduce", timeout: 300_000 });
+  const context = await chromium.launchPersistentContext(folder, { executablePath, headless: true, args: FLAGS, timezoneId: 'UTC', locale, viewport: SIZES.desktop, reducedMotion: "reduce", timeout: 300_000, ...more });
   // A loaded machine is slow, and no wait here means a time. EBB_E2E_TIMEOUT, in ms, ends a run by hand sooner.
   context.setDefaultTimeout(Number(process.env.EBB_E2E_TIMEOUT ?? 300_000));
   const close = async () => {
@@ -56,6 +56,15 @@ export async function settled(page) {
   await page.evaluate(() => document.fonts.ready);
 }
 
+/** WCAG 2.2 AA. */
+export const RULES = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } };
+
+/** What axe-core, which the page must have, finds. */
+export const violationsOf = (page, rules = RULES) => page.evaluate(async (rules) => {
+  const { violations } = await globalThis.axe.run(document, rules);
+  return violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.target.join(' ')} (${node.failureSummary?.split('\n')[1]?.trim()})`).join('; ')}`);
+}, rules);
+
 export { startMock };
 
 /** The pages by name, for an instance of each kind of the mock's world. */
@@ -68,17 +77,17 @@ export function pagesOf(world) {
   const group = dead === 'none' ? '' : groupOf(world.instances.find((one) => one.id === dead));
   // Two runs of one workflow: one that was undone, and one that completed.
   const undone = by((one) => one.status === 'failed' && one.workflow === 'order' && one.history.some((event) => event.type === 'step_compensated'));
-  return { ...pagesFor({ dead, failed, waiting, completed }), compare: `instances/${undone}/compare/${completed}`, 'failures-group': `failures?group=${group}` };
+  return { ...pagesFor({ dead, failed, waiting, completed }), compare: `instances/${undone}/compare/${completed}`, 'compare-timeline': `instances/${undone}/compare/${completed}?tab=timeline`, 'compare-graph': `instances/${undone}/compare/${completed}?tab=graph`, 'compare-data': `instances/${undone}/compare/${completed}?tab=data`, 'failures-group': `failures?group=${group}` };
 }
 
 /** The pages by name, for one instance of each kind. */
 export function pagesFor({ dead, failed, waiting, completed, step = 'charge' }) {
   return {
-    overview: '', instances: 'instances', 'instances-filtered': 'instances?q=status:dead_letter%20workflow:order',
+    overview: '', instances: 'instances', 'instances-filtered': 'instances?q=status:dead_letter%20workflow:order', 'instances-columns': 'instances?q=status:dead_letter&cols=status,workflow,key,waits,error,ended',
     'instance-timeline': `instances/${failed}`, 'instance-graph': `instances/${failed}?tab=graph`, 'instance-step': `instances/${dead}?tab=graph&step=${step}`,
     'instance-dead': `instances/${dead}`, 'instance-waiting': `instances/${waiting}`, 'instance-steps': `instances/${dead}?tab=steps&step=${step}`,
-    'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, 'instance-raw': `instances/${dead}?tab=raw`, compare: `instances/${failed}/compare/${completed}`,
-    failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-activity': 'workflows/order?tab=activity', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
+    'instance-history': `instances/${failed}?tab=history&seq=4`, 'instance-data': `instances/${completed}?tab=data`, 'instance-related': `instances/${failed}?tab=related`, 'instance-raw': `instances/${dead}?tab=raw`, compare: `instances/${failed}/compare/${completed}`,
+    failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', 'workflow-activity': 'workflows/order?tab=activity', 'workflow-retention': 'workflows/order?tab=retention', 'workflow-yaml': 'workflows/order?tab=yaml', 'workflow-versions': 'workflows/order?tab=versions',
     build: 'build', 'build-order': 'build/order?node=charge', rehearsal: 'build/order?rehearse=1', workers: 'workers', queues: 'queues', bulk: 'bulk', docs: 'docs', 'docs-start': 'docs?op=startInstance', settings: 'settings', nothing: 'nowhere',
     'settings-grants': 'settings?tab=grants', 'settings-projects': 'settings?tab=projects', 'settings-tokens': 'settings?tab=tokens', 'settings-sessions': 'settings?tab=sessions', 'settings-audit': 'settings?tab=audit', 'settings-definitions': 'settings?tab=definitions', 'settings-config': 'settings?tab=config',
     'bulk-running': 'bulk/019e2b6c-5a10-7c3e-9f00-000000000014', 'bulk-canary': 'bulk/019e2b6c-5a10-7c3e-9f00-000000000013', 'bulk-ended': 'bulk/019e2b6c-5a10-7c3e-9f00-000000000012',

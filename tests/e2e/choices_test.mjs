@@ -218,3 +218,260 @@ test('a server that still counts says so, and is asked again', async () => {
   assert.equal(mock.control.counting, 0);
 });
 
+
+const heads = () => page.locator('thead th').allInnerTexts().then((all) => all.map((text) => text.trim().toLowerCase()).filter(Boolean));
+
+test('columns are chosen, stand in the address, and are kept in this browser', async () => {
+  await open('instances');
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 50);
+  assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'labels', 'id', 'started', 'changed', 'took']);
+  await page.getByText('Columns', { exact: true }).first().click();
+  await page.getByLabel('Waits for').check();
+  await page.getByLabel('Changed').uncheck();
+  await page.waitForURL((url) => url.searchParams.get('cols') === 'status,workflow,key,labels,waits,id,started,took');
+  await page.locator('tbody').getByText('It waits for the signal').or(page.locator('tbody').getByText('waits for a person')).first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Changed').waitFor({ state: 'hidden' });
+  await open('instances');
+  assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'labels', 'waits for', 'id', 'started', 'took'], 'kept without the address');
+  await page.getByText('Columns', { exact: true }).first().click();
+  await button('Default').click();
+  await page.waitForURL((url) => !url.searchParams.has('cols'));
+  await page.reload();
+  await page.locator('tbody tr').first().waitFor();
+  assert.ok((await heads()).includes('changed'));
+  assert.deepEqual(faults, []);
+});
+
+test('the columns of an address are shown and not kept; a saved view has its own', async () => {
+  await open('instances?q=status:dead_letter&cols=status,error,key');
+  await page.locator('tbody td', { hasText: 'card_declined' }).first().waitFor();
+  assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'error']);
+  await open('instances?q=status:dead_letter%20workflow:order&cols=status,error,key');
+  await button('Save as view').click();
+  await page.getByLabel('Name of the view').fill('why dead');
+  await button('Save').click();
+  await open('instances');
+  assert.ok((await heads()).includes('took'), 'the address of another visit is no choice');
+  await page.getByRole('button', { name: 'why dead' }).click();
+  await page.waitForURL(/cols=/);
+  assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'error']);
+  await page.evaluate(() => localStorage.clear());
+});
+
+test('a live row of a list with the column of waits says what it waits for now', async () => {
+  await open('instances?q=workflow:order%20status:running&cols=status,key,waits');
+  await page.waitForFunction(() => document.querySelector('.top')?.innerText.includes('live'));
+  const one = live('order', 'approve');
+  one.detail.waiting_for = [{ ...one.detail.waiting_for[0], sentence: 'It waits for the moon.' }];
+  mock.touch(one, 'signal_received', 'running', { payload: null });
+  await page.locator('tbody tr', { hasText: one.key }).getByText('It waits for the moon.').waitFor();
+});
+
+test('the filter knows the step and the error of a failure', async () => {
+  await open('instances?q=step:charge%20error:card_declined');
+  const found = mock.world.instances.filter((row) => row.detail.error?.step === 'charge' && row.detail.error.code === 'card_declined');
+  await page.waitForFunction((count) => document.querySelectorAll('tbody tr').length === count, Math.min(50, found.length));
+  const box = page.getByRole('combobox', { name: 'Filter' });
+  await box.fill('ste');
+  await page.getByRole('option', { name: /^step:/ }).click();
+  assert.equal(await box.inputValue(), 'step:');
+});
+
+test('how long instances are kept: what holds, a rule of its own, and back', async () => {
+  await open('workflows/order?tab=retention');
+  await page.getByText('The rule for all workflows holds.').waitFor();
+  assert.equal(await page.getByLabel('Completed instances are kept for').inputValue(), '30d');
+  await page.getByLabel('Completed instances are kept for').fill('a while');
+  await button('Set the rule').click();
+  await page.getByText('The member "completed" is not a duration').waitFor();
+  await page.getByLabel('Completed instances are kept for').fill('7d');
+  await button('Set the rule').click();
+  await page.getByText('This workflow has a rule of its own.').waitFor();
+  assert.deepEqual([mock.world.retention.order.completed, mock.world.retention.order.failed], ['7d', '90d']);
+  await button('Remove the rule').click();
+  await page.getByText('The rule for all workflows holds.').waitFor();
+  assert.equal(mock.world.retention.order, undefined);
+  mock.control.role = 'viewer';
+  await page.reload();
+  await page.getByText('The rule for all workflows holds.').waitFor();
+  assert.equal(await button('Set the rule').count(), 0);
+});
+
+test('the list of workflows shows what each did', async () => {
+  await open('workflows');
+  await page.locator('tbody tr', { hasText: 'order' }).getByRole('img', { name: /\d+ completed, \d+ failed/ }).waitFor();
+});
+
+test('workflow files that are not registered stand under what needs attention, and lead to their reasons', async () => {
+  await open('');
+  await page.getByRole('link', { name: 'workflow files are not registered' }).click();
+  await page.waitForURL(/settings\?tab=definitions/);
+  await page.getByText('There is no key "stp"').waitFor();
+});
+
+test('how each step went: a table by node, and the slow ones are warm on the picture', async () => {
+  await open('workflows/order?tab=activity');
+  const table = page.locator('section', { has: page.getByRole('heading', { name: 'By step' }) }).locator('table');
+  const charge = table.locator('tbody tr', { hasText: 'charge' });
+  const of = mock.world.instances.filter((row) => row.workflow === 'order' && row.version === 3).slice(0, 200).flatMap((row) => row.steps.filter((step) => step.node === 'charge'));
+  assert.equal(await charge.locator('td').nth(1).innerText(), String(of.length));
+  assert.match(await charge.locator('td').nth(3).innerText(), /^[\d.]+ %$/);
+  await page.locator('svg .node.heated', { hasText: 'charge' }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('on the picture of the builder a node is dragged behind another one, and a slot adds one', async () => {
+  await open('build/order');
+  const text = page.locator('.cm-content');
+  await text.waitFor();
+  const yaml = () => page.evaluate(() => JSON.parse(localStorage.getItem('ebb.build.order')));
+  const node = (name) => page.locator(`svg [data-node="${name}"]`).first();
+  const center = async (name) => {
+    const box = await node(name).boundingBox();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  await node('charge').waitFor();
+  const [from, to] = [await center('reserve'), await center('charge')];
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await page.mouse.move(...to, { steps: 5 });
+  await page.locator('svg .node.aim').waitFor();
+  await page.mouse.up();
+  await page.waitForFunction(() => {
+    const draft = JSON.parse(localStorage.getItem('ebb.build.order') ?? '""');
+    return draft.indexOf('step: charge') >= 0 && draft.indexOf('step: charge') < draft.indexOf('step: reserve');
+  });
+  await button('Undo').click();
+  await page.waitForFunction(() => localStorage.getItem('ebb.build.order') === null);
+  await node('charge').hover();
+  await node('charge').locator('.plus').click();
+  await page.waitForFunction(() => localStorage.getItem('ebb.build.order') !== null);
+  assert.match(await yaml(), /step: charge[\s\S]*- step: step\n/);
+  await page.evaluate(() => localStorage.clear());
+  assert.deepEqual(faults, []);
+});
+
+test('the inbox of a person with roles of its own is narrowed to them, and the address keeps that', async () => {
+  mock.control.decision_roles = ['finance'];
+  await open('decisions');
+  const all = await page.locator('.inbox .item').count();
+  await button('Mine').click();
+  await page.waitForURL(/mine=1/);
+  await page.waitForFunction((all) => document.querySelectorAll('.inbox .item').length < all, all);
+  await page.reload();
+  await page.locator('.inbox .item').first().waitFor();
+  for (const text of await page.locator('.inbox .item').allInnerTexts()) assert.match(text, /finance|approve/);
+  assert.equal(await page.locator('.inbox .item', { hasText: 'manager' }).count(), 0);
+  await button('All roles').click();
+  await page.waitForFunction((all) => document.querySelectorAll('.inbox .item').length === all, all);
+});
+
+test('two runs are compared by their timelines, their pictures and their data, too', async () => {
+  await open(pagesOf(mock.world).compare);
+  await page.getByRole('tab', { name: 'Timeline' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.timeline').length === 2 && document.querySelectorAll('.timeline .span').length > 2);
+  await page.locator('.timeline .tick').getByText(/^\+/).first().waitFor();
+  await page.getByRole('tab', { name: 'Graph' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.graph svg').length === 2);
+  await page.getByRole('tab', { name: 'Data' }).click();
+  await page.getByRole('heading', { name: 'Input of the instance' }).waitFor();
+  await page.waitForURL(/tab=data/);
+  await page.reload();
+  await page.getByRole('heading', { name: 'Input of the instance' }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('the part of a picture that is in view is in the address, and is shown again', async () => {
+  await open('workflows/order');
+  const transform = () => page.locator('.area svg > g').getAttribute('transform');
+  await page.locator('svg .node').first().waitFor();
+  const before = await transform();
+  await button('Zoom in').click();
+  await button('Zoom in').click();
+  await page.locator('.area').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.waitForURL(/view=/);
+  const moved = await transform();
+  assert.notEqual(moved, before);
+  await page.reload();
+  await page.locator('svg .node').first().waitFor();
+  const numbers = (text) => text.match(/-?[\d.]+/g).map(Number);
+  const shown = numbers(await transform());
+  numbers(moved).forEach((value, i) => assert.ok(Math.abs(value - shown[i]) < 2, `${moved}: ${shown}`));
+  await button('Fit').click();
+  await page.waitForURL((url) => !url.searchParams.has('view'));
+});
+
+test('a large picture has a map, and a press on it shows that part', async () => {
+  const steps = Array.from({ length: 90 }, (_, i) => ({ step: `step_${i}` }));
+  const huge = { workflow: 'long-one', version: 1, steps };
+  mock.world.definitions.push(huge);
+  mock.world.byName.set('long-one', huge);
+  await open('workflows/long-one');
+  await page.locator('.map canvas').waitFor();
+  assert.equal(await page.locator('svg [data-node="step_80"]').count(), 0, 'it is out of view');
+  await page.locator('.map').scrollIntoViewIfNeeded();
+  const box = await page.locator('.map').boundingBox();
+  const drawn = await page.locator('.map span').boundingBox();
+  await page.mouse.click(drawn.x + drawn.width / 2, box.y + box.height - 12);
+  await page.locator('svg [data-node="step_80"]').waitFor();
+  await open('workflows/order');
+  assert.equal(await page.locator('.map').count(), 0);
+});
+
+test('the palette finds a label, and the reference names the kinds of problems', async () => {
+  await open('');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('tenant=acme');
+  await page.getByRole('option', { name: /label:tenant=acme/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.searchParams.get('q') === 'label:tenant=acme');
+  await open('docs');
+  assert.equal(await page.getByRole('link', { name: 'precondition_failed' }).getAttribute('href'), '/problems/precondition_failed');
+});
+
+test('what no index finds is looked for by itself, page by page, until it is found or a person stops it', async () => {
+  const oldest = mock.world.instances.filter((row) => row.key && row.workflow === 'order').at(-1);
+  mock.control.scan = 60;
+  await open(`instances?q=workflow:order%20key:${oldest.key}`);
+  await page.locator('tbody tr', { hasText: oldest.key }).waitFor();
+  await page.getByText('1 instance, no more').waitFor();
+  assert.ok(mock.control.requests.filter((one) => one.startsWith('GET /instances?') && one.includes('cursor=')).length > 5);
+  mock.control.hold = /^GET \/instances$/;
+  const opening = page.goto(`${mock.address}instances?q=key:nothing-has-this-key`);
+  await mock.until(() => mock.control.held.length > 0);
+  // One page at a time: the next request waits again.
+  const step = async () => {
+    const [go] = mock.control.held.splice(0, 1);
+    go();
+    await mock.until(() => mock.control.held.length > 0);
+  };
+  await step();
+  await step();
+  await opening;
+  await page.getByText('Searched back to').waitFor();
+  await button('Stop here').click();
+  mock.release();
+  await page.getByText('None found so far.').waitFor();
+  const asked = mock.control.requests.length;
+  mock.control.scan = 1000;
+  await button('Load more').click();
+  await page.getByText('No instances match.').waitFor();
+  assert.ok(mock.control.requests.length > asked);
+});
+
+test('a row that was found far back stays when something new comes to the top', async () => {
+  const rows = mock.world.instances.filter((row) => row.workflow === 'order' && row.key);
+  mock.control.scan = 60;
+  await open('instances?q=workflow:order%20status:dead_letter');
+  const dead = rows.filter((row) => row.status === 'dead_letter');
+  const last = page.locator('tbody tr', { hasText: dead.at(-1).key });
+  await last.waitFor();
+  await page.waitForFunction(() => document.querySelector('.top')?.innerText.includes('live'));
+  const one = mock.world.add('order', Date.now(), { fail: { ship: { code: 'timeout', message: 'no answer', permanent: true } }, then: 'dead_letter' });
+  mock.world.instances.unshift(mock.world.instances.pop());
+  mock.publish(one);
+  await page.locator('tbody tr', { hasText: one.key }).waitFor();
+  assert.equal(await last.count(), 1);
+});

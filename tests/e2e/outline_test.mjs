@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './messages.mjs';
 
-const { outlineOf, insertAfter, remove, move, setField, freeName } = await load("export * from './lib/outline';");
+const { outlineOf, insertAfter, remove, move, moveAfter, setField, freeName } = await load("export * from './lib/outline';");
 const TEXT = `workflow: order  # sells a basket
 roles: [boss]
 steps:
@@ -58,6 +58,23 @@ test('a node changes places with its sibling, and back again', () => {
   assert.equal(move(moved, outlineOf(moved), at(moved, 'charge'), -1), TEXT);
   assert.equal(move(TEXT, outlineOf(TEXT), at(TEXT, 'reserve'), -1), TEXT);
   assert.match(move(TEXT, outlineOf(TEXT), at(TEXT, 'mail'), -1), /papers: \[mail, \{step: print\}\]/);
+});
+
+test('a node goes behind another one, as deep as that stands, with its comments and what is in it', () => {
+  const to = (name, target, text = TEXT) => moveAfter(text, at(text, name), at(text, target));
+  assert.deepEqual(names(to('reserve', 'pack')), ['charge', 'pack', 'reserve', 'fulfil', 'ship', 'print', 'mail', 'approve']);
+  const deeper = to('pack', 'ship');
+  assert.match(deeper, /\n {10}queue: "a: b"\n {8}- pack\n/);
+  assert.equal(at(deeper, 'pack').sequence, at(deeper, 'ship').sequence);
+  const out = to('ship', 'reserve');
+  assert.match(out, /compensate: .*\n {2}- step: ship\n {4}queue: "a: b"\n/);
+  assert.match(out, /parcel:\n {8}\[\]\n/, 'a branch without nodes is an empty one');
+  assert.deepEqual(names(to('fulfil', 'approve')).slice(-5), ['approve', 'fulfil', 'ship', 'print', 'mail']);
+  assert.equal(to('fulfil', 'ship'), TEXT, 'not into itself');
+  assert.equal(to('print', 'pack'), TEXT, 'what stands in a line is moved in the text');
+  const moved = to('charge', 'approve');
+  assert.ok(moved.indexOf('# then the money') > moved.indexOf('approve'));
+  assert.equal(moved.length, TEXT.length);
 });
 
 test('a value is set, added and taken out where it stands', () => {

@@ -4,9 +4,8 @@
 import './packages.mjs';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ASSETS, AXE, launch, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';
+import { ASSETS, AXE, launch, pagesOf, settled, SIZES, startMock, violationsOf, watch } from './browser.mjs';
 
-const RULES = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } };
 let browser;
 let mock;
 let hostile;
@@ -25,10 +24,7 @@ async function visit(page, address, name, path, faults) {
 }
 
 async function axe(page, name) {
-  const violations = await page.evaluate(async (rules) => {
-    const { violations } = await globalThis.axe.run(document, rules);
-    return violations.map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.target.join(' ')} (${node.failureSummary?.split('\n')[1]?.trim()})`).join('; ')}`);
-  }, RULES);
+  const violations = await violationsOf(page);
   assert.deepEqual(violations, [], name);
 }
 
@@ -75,6 +71,7 @@ const OPENED = {
     await page.getByRole('button', { name: 'Act on all…' }).click();
     await page.getByText('match now').waitFor();
   }],
+  'the columns': ['instances', (page) => page.getByText('Columns', { exact: true }).first().click()],
   'a cancel': ['waiting', (page) => page.getByRole('button', { name: 'Cancel…' }).click()],
 };
 for (const [theme, size] of [['light', 'desktop'], ['dark', 'phone']]) {

@@ -2,7 +2,7 @@
 // through its API: instances that have completed, wait for a person or a signal, have failed and were undone, or are dead
 // letters.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,8 @@ handlers:
 
 /** Starts it on `port` (0 = any). `folder` has its database and its definitions. */
 async function start(folder, port, more = []) {
-  const args = ['serve', 'order.yaml', 'import.yaml', '--json', '--db', DATABASE, '--listen', `127.0.0.1:${port}`, ...more];
+  const files = readdirSync(folder).filter((name) => name.endsWith('.yaml')).sort();
+  const args = ['serve', ...files, '--json', '--db', DATABASE, '--listen', `127.0.0.1:${port}`, ...more];
   const child = spawn(EBB, args, { cwd: folder, env: { ...process.env, EBB_DB: '' }, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const lines = createInterface({ input: child.stdout });
@@ -64,11 +65,13 @@ async function start(folder, port, more = []) {
   return { child, ended, greeting };
 }
 
-export async function startReal() {
+/** `workflows`: more of them, YAML by name. `args`: more arguments of `ebb serve`. */
+export async function startReal({ workflows = {}, args = [] } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'ebb-real-'));
   writeFileSync(join(folder, 'order.yaml'), ORDER);
   writeFileSync(join(folder, 'import.yaml'), IMPORT);
-  let now = await start(folder, 0);
+  for (const [name, yaml] of Object.entries(workflows)) writeFileSync(join(folder, `${name}.yaml`), yaml);
+  let now = await start(folder, 0, args);
   const address = now.greeting.url;
   const link = (role) => {
     const made = spawnSync(EBB, ['login-link', '--db', DATABASE, '--url', address, '--user', 'ann', '--role', role], { cwd: folder, encoding: 'utf8', env: { ...process.env, EBB_DB: '' } });
@@ -80,12 +83,12 @@ export async function startReal() {
   const { token } = JSON.parse(made.stdout);
 
   /** A request to the API; throws for an answer that is not a success. */
-  async function api(method, path, body) {
-    const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    const answer = await fetch(`${address}api/v1${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  async function api(method, path, body, type = 'application/json') {
+    const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': type }) };
+    const answer = await fetch(`${address}api/v1${path}`, { method, headers, body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body) });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-    return text ? JSON.parse(text) : null;
+    return text && (answer.headers.get('content-type') ?? '').includes('application/json') ? JSON.parse(text) : text || null;
   }
   /** Asks until the instance is as `test` wants it, with the server's own wait in between. */
   async function until(id, test) {
@@ -128,6 +131,8 @@ export async function startReal() {
     /** Of the process that runs now. */
     loginNow: () => now.greeting.login,
     link,
+    token,
+    folder,
     api,
     until,
     waits,
@@ -139,7 +144,7 @@ export async function startReal() {
       await now.ended;
     },
     /** On the same port. */
-    async restart(more = []) {
+    async restart(more = args) {
       now = await start(folder, new URL(address).port, more);
     },
     /** As a service manager does: it drains and ends. */
@@ -158,8 +163,8 @@ export async function startReal() {
 export function pagesOfLife(life) {
   return {
     overview: '', instances: 'instances', filtered: 'instances?q=status:dead_letter', waiting: `instances/${life.waiting}`, graph: `instances/${life.failed}?tab=graph`,
-    steps: `instances/${life.failed}?tab=steps`, history: `instances/${life.completed}?tab=history`, data: `instances/${life.completed}?tab=data`, dead: `instances/${life.dead[0]}`,
-    build: 'build', builder: 'build/order', failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', yaml: 'workflows/order?tab=yaml', workers: 'workers', queues: 'queues', bulk: 'bulk', docs: 'docs', operation: 'docs?op=startInstance', settings: 'settings',
+    steps: `instances/${life.failed}?tab=steps`, history: `instances/${life.completed}?tab=history`, data: `instances/${life.completed}?tab=data`, related: `instances/${life.completed}?tab=related`, raw: `instances/${life.failed}?tab=raw`, dead: `instances/${life.dead[0]}`, compare: `instances/${life.failed}/compare/${life.completed}`, columns: 'instances?cols=status,workflow,key,waits,error,ended',
+    build: 'build', builder: 'build/order', failures: 'failures', decisions: 'decisions', workflows: 'workflows', workflow: 'workflows/order', retention: 'workflows/order?tab=retention', versions: 'workflows/order?tab=versions', activity: 'workflows/order?tab=activity', yaml: 'workflows/order?tab=yaml', workers: 'workers', queues: 'queues', bulk: 'bulk', docs: 'docs', operation: 'docs?op=startInstance', settings: 'settings',
     grants: 'settings?tab=grants', projects: 'settings?tab=projects', tokens: 'settings?tab=tokens', sessions: 'settings?tab=sessions', audit: 'settings?tab=audit', definitions: 'settings?tab=definitions', config: 'settings?tab=config', notifications: 'notifications',
   };
 }

@@ -3,7 +3,8 @@
 import './packages.mjs';
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, afterEach, test } from 'node:test';
-import { launch, settled, watch } from './browser.mjs';
+import { AXE, launch, RULES, settled, SIZES, violationsOf, watch } from './browser.mjs';
+import { startForeign } from './foreign.mjs';
 import { startReal } from './real.mjs';
 
 let real;
@@ -177,6 +178,184 @@ test('a server that is stopped says so, and the page is as before when it is bac
   await isLive();
   await act.click();
   await status('cancelled').waitFor();
+});
+
+test('a page of another origin can neither act nor read, nor frame the UI', async () => {
+  const { id } = await order();
+  const foreign = await startForeign(real.address, id);
+  const other = await browser.context.newPage();
+  try {
+    // The browser has the session's cookie, and 127.0.0.1 on another port is the same site: only the origin differs.
+    await other.goto(`${foreign.address}attack`);
+    const tried = await other.evaluate(() => globalThis.attack());
+    for (const [way, how] of Object.entries(tried)) assert.ok(['refused', 'unreadable'].includes(how), `${way}: ${how}`);
+    await other.goto(`${foreign.address}form`);
+    await other.getByRole('button').click();
+    await other.waitForLoadState();
+    assert.match(await other.content(), /csrf_refused|unsupported_media_type/);
+    await other.goto(`${foreign.address}frame`);
+    const [, framed] = other.frames();
+    assert.match(framed.url(), /^chrome-error:/, 'the browser shows its own page in place of the UI');
+  } finally {
+    await other.close();
+    await foreign.close();
+  }
+  const view = await real.api('GET', `/instances/${id}`);
+  assert.equal(view.status, 'running');
+  assert.deepEqual((await real.api('GET', `/instances/${id}/history?type=cancel_requested,abort_requested,paused`)).items, []);
+});
+
+test('with the keyboard alone: from the list to an instance, through its tabs, to a cancel with its reason', async () => {
+  const { id, key } = await order();
+  await open('instances');
+  await page.keyboard.press('/');
+  await page.keyboard.type(`key:${key}`);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=key/);
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(id));
+  await settled(page);
+  // Each stop is visible, and none is a trap.
+  const stops = await tabThrough();
+  for (const name of ['Timeline', 'Cancel…', 'Confirm', 'Reject']) assert.ok(stops.some((one) => one.name === name), `${name} is not reached: ${stops.map((one) => one.name).join(' | ')}`);
+  assert.deepEqual(stops.filter((one) => !one.isVisible), []);
+  await tabTo('Timeline');
+  await page.keyboard.press('ArrowRight');
+  await page.waitForURL(/tab=steps/);
+  await page.keyboard.press('End');
+  await page.waitForURL(/tab=raw/);
+  await tabTo('Cancel…');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  const inside = await tabThrough('dialog');
+  assert.ok(inside.some((one) => one.name === 'Reason'), 'the sheet has the focus');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await nameOfFocus(), 'Cancel…', 'the focus is back where it was');
+  await page.keyboard.press('Enter');
+  await tabTo('Reason');
+  await page.keyboard.type('by keys');
+  await page.keyboard.press('Enter');
+  await status('cancelled').waitFor();
+});
+
+/** The name of what has the focus. */
+const nameOfFocus = () => page.evaluate(() => {
+  const one = document.activeElement;
+  const label = one.labels?.[0]?.innerText;
+  return (one.getAttribute('aria-label') ?? label ?? one.innerText ?? '').trim().split('\n')[0];
+});
+/** Presses Tab until the focus is where it began, or outside of `within`; what it met. */
+async function tabThrough(within = 'body') {
+  const met = [];
+  for (let i = 0; i < 200; ++i) {
+    await page.keyboard.press('Tab');
+    const one = await page.evaluate((within) => {
+      const focused = document.activeElement;
+      if (!focused || focused === document.body) return null;
+      focused.dataset.met = String(Number(focused.dataset.met ?? 0) + 1);
+      const style = getComputedStyle(focused);
+      const box = focused.getBoundingClientRect();
+      const label = focused.labels?.[0]?.innerText;
+      const ring = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1;
+      const around = focused.closest(':focus-within:not(:focus)');
+      return { name: (focused.getAttribute('aria-label') ?? label ?? focused.innerText ?? '').trim().split('\n')[0], times: Number(focused.dataset.met), isInside: !!focused.closest(within), isVisible: box.width > 0 && box.height > 0 && (ring || (around && getComputedStyle(around).outlineStyle !== 'none')) };
+    }, within);
+    if (!one || one.times > 1) break;
+    met.push(one);
+  }
+  await page.evaluate(() => document.querySelectorAll('[data-met]').forEach((one) => delete one.dataset.met));
+  assert.ok(met.every((one) => one.isInside), `the focus leaves ${within}`);
+  return met;
+}
+async function tabTo(name) {
+  for (let i = 0; i < 200; ++i) {
+    if ((await nameOfFocus()) === name) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`${name} is not reached by Tab`);
+}
+
+test('a phone: the inbox, the decision, and the instance fit, and the decision is made', async () => {
+  const { id, key } = await order();
+  await page.setViewportSize(SIZES.phone);
+  await open('decisions');
+  await page.locator('.item', { hasText: key }).click();
+  await page.locator('.card').getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('dialog').getByLabel('Comment').fill('on the way');
+  await page.getByRole('dialog').getByRole('button', { name: 'Confirm', exact: true }).click();
+  await real.until(id, real.waits('signal'));
+  for (const path of ['', 'instances', `instances/${id}`, `instances/${id}?tab=related`, 'failures', 'workflows/order?tab=retention', 'notifications']) {
+    await open(path);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, path);
+  }
+});
+
+test('zoomed to 400 %, every page is one column without scrolling sideways', async () => {
+  const { id } = await order();
+  // A window of 1,280 pixels that is zoomed four times has so many.
+  await page.setViewportSize({ width: 320, height: 256 });
+  for (const path of ['', 'instances', `instances/${id}`, `instances/${id}?tab=steps`, `instances/${id}?tab=data`, 'failures', 'decisions', 'workflows', 'workflows/order', 'workers', 'queues', 'bulk', 'docs', 'settings', 'notifications']) {
+    await open(path);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, path);
+  }
+});
+
+test('an instance is printed as a report: its state, its reason and its timeline, without navigation and buttons', async () => {
+  const { id, key } = await order();
+  await open(`instances/${id}`);
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  assert.equal(await page.locator('nav').first().isVisible(), false);
+  for (const one of await page.locator('main button.button').all()) assert.equal(await one.isVisible(), false, await one.innerText());
+  await page.getByRole('heading', { name: new RegExp(key) }).waitFor();
+  await page.getByText('waits for the role boss').waitFor();
+  assert.ok(await page.locator('.timeline .span').first().isVisible());
+  const paper = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  assert.equal(paper, 'rgb(255, 255, 255)', 'ink on white paper, also of a dark page');
+  assert.ok((await page.pdf()).length > 1000);
+});
+
+test('the page of the login has no finding, in light and dark, and says what is wrong with a link', async () => {
+  const stranger = await launch();
+  try {
+    const login = await stranger.context.newPage();
+    await login.addInitScript({ path: AXE });
+    for (const [colorScheme, size] of [['light', 'desktop'], ['dark', 'phone']]) {
+      await login.emulateMedia({ colorScheme });
+      await login.setViewportSize(SIZES[size]);
+      await login.goto(`${real.address}instances`);
+      await login.getByRole('heading', { name: 'Log in' }).waitFor();
+      assert.deepEqual(await violationsOf(login, RULES), [], colorScheme);
+    }
+    await login.getByLabel('Login link').fill(`${real.address}#login=none`);
+    await login.getByRole('button', { name: 'Log in' }).click();
+    await login.getByRole('alert').waitFor();
+    assert.ok(!new URL(login.url()).hash.includes('login'), 'no secret stays in the address');
+  } finally {
+    await stranger.close();
+  }
+});
+
+test('a server that is killed under an open history: no event is missing and none is there twice when it is back', async () => {
+  const { id } = await order();
+  await open(`instances/${id}?tab=history`);
+  await isLive();
+  await page.locator('.event').first().waitFor();
+  for (let i = 0; i < 2; ++i) {
+    await real.kill();
+    await page.locator('.banner.warn').waitFor();
+    await real.restart();
+    await real.api('POST', `/instances/${id}/${i ? 'resume' : 'pause'}`, {});
+  }
+  await real.api('POST', `/instances/${id}/abort`, {});
+  await status('aborted').waitFor();
+  const all = (await real.api('GET', `/instances/${id}/history?limit=1000`)).items;
+  await page.locator(`#event-${all.length}`).waitFor();
+  const shown = await page.locator('.event').evaluateAll((rows) => rows.map((row) => [Number(row.id.slice('event-'.length)), row.querySelector('.type').innerText.trim()]));
+  assert.deepEqual(shown.sort((a, b) => a[0] - b[0]), all.map((event) => [event.seq, event.type]));
 });
 
 test('everything works below another base path, and an address survives a reload there', async () => {

@@ -39,6 +39,7 @@ async function demoPages() {
 }
 // A click for what has no address of its own.
 const ACTS = {
+  columns: ['instances', (page) => page.locator('summary', { hasText: t.instances.columns }).first().click()],
   'failures-open': ['failures', (page) => page.locator('.line').first().click()],
   'act-cancel': [all['instance-waiting'], (page) => page.getByRole('button', { name: t.act.cancel.name, exact: true }).click()],
   'act-retry': [all['instance-dead'], (page) => page.getByRole('button', { name: t.act.requeue.name, exact: true }).click()],

@@ -36,7 +36,7 @@ const SAME = {
   ru: [],
 };
 
-const STATUSES = ['running', 'waiting', 'retrying', 'completed', 'failed', 'compensating', 'compensated', 'compensation_failed', 'dead_letter', 'paused', 'cancelled', 'aborted', 'skipped', 'pending', 'moved'];
+const STATUSES = ['running', 'waiting', 'retrying', 'completed', 'failed', 'compensating', 'compensated', 'compensation_failed', 'dead_letter', 'paused', 'cancelled', 'aborted', 'skipped', 'pending', 'moved', 'delivered', 'stopped'];
 
 function* leaves(value, path = '') {
   if (typeof value !== 'object') yield [path, value];

@@ -212,7 +212,7 @@ TEST_P(CliProcesses, ctrl_c_keeps_a_durable_run_and_resume_continues_it) {
     // Before that, the next handler could still begin after the text below, and find `go`.
     while (log() != "first\nslow\n") std::this_thread::yield();
     run_process.signal(SIGINT);
-    ASSERT_TRUE(run_process.wait_for("Finishing what runs")) << run_process.err();
+    ASSERT_TRUE(run_process.wait_for("Waiting for the running handlers")) << run_process.err();
     write("go", "");
     EXPECT_EQ(run_process.wait(), 130) << run_process.err();
     EXPECT_NE(run_process.err().find("ebb run --resume "), std::string::npos);

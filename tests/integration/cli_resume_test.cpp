@@ -101,7 +101,7 @@ TEST_P(CliResume, takes_nothing_from_a_worker_that_lives) {
     CliProcess worker(directory(), {"worker", "slow.yaml", "--lease", "1h", "--verbose"}, db_);
     ASSERT_TRUE(worker.wait_for("event=call_started")) << worker.err();
     CliProcess resumed(directory(), {"run", "--resume", "key:slow/k", "slow.yaml"}, db_);
-    ASSERT_TRUE(resumed.wait_for("goes on")) << resumed.err();
+    ASSERT_TRUE(resumed.wait_for("continues")) << resumed.err();
     write("go", "");
     EXPECT_EQ(resumed.wait(), 0) << resumed.err();
     worker.signal(SIGTERM);

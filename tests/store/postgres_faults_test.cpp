@@ -367,7 +367,7 @@ TEST_F(PostgresFaults, an_unknown_status_concerns_its_instance_only) {
         "UPDATE " + schema_ + ".instances SET status = 'odd' WHERE id = '" + id_of(2).to_string() +
         "'"
     );
-    expect_error(ErrorCode::CorruptState, "unknown status 'odd'", [&] { store->load(id_of(2)); });
+    expect_error(ErrorCode::CorruptState, "unknown status \"odd\"", [&] { store->load(id_of(2)); });
     EXPECT_THAT(names_of(claim(*store, "w1")), ElementsAre("1/1", "3/1"));
     EXPECT_TRUE(store->tasks(id_of(2)).at(0).is_parked);
     EXPECT_EQ(store->tasks(id_of(2)).at(0).lease_owner, "");

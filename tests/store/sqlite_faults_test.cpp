@@ -165,7 +165,7 @@ TEST_F(SqliteFaults, an_unknown_status_concerns_its_instance_only) {
         ADD_FAILURE() << "an unknown status was read";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::CorruptState);
-        EXPECT_THAT(error.what(), HasSubstr("unknown status 'odd'"));
+        EXPECT_THAT(error.what(), HasSubstr("unknown status \"odd\""));
         EXPECT_THAT(error.what(), HasSubstr(id_of(2).to_string()));
     }
     EXPECT_THAT(names_of(claim(*store, "w1")), ElementsAre("1/1", "3/1"));

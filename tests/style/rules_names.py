@@ -12,6 +12,8 @@ _ENUMS = {
 _LOGGED = re.compile(
     r"\b(?:log(?:\(\)|_)?(?:\.|->)(?:debug|info|warning|error)|report|warn)\(\s*\"([a-z_]+)\""
     r"|\bwrite\(\s*(?:LogLevel::\w+|level),\s*\"([a-z_]+)\""
+    # What a command says of itself.
+    r"|\bsay\(\s*\"([a-z_]+)\"|\{\"event\", \"([a-z_]+)\"\}"
     # What a store has noticed is logged by the engine.
     r"|\bnotices_\.add\(\s*\"([a-z_]+)\""
 )

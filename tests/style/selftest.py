@@ -26,6 +26,8 @@ CASES = {
             },
             {NAMES: "## Log events\n", "src/engine/a.cpp": 'log.info("worker_ready", {});\n'},
             {NAMES: "## Log events\n", "src/server/a.cpp": 'sink.write(LogLevel::Error, "failed", x);\n'},
+            {NAMES: "## Log events\n", "src/cli/a.cpp": 'say("worker_ready", {});\n'},
+            {NAMES: "## Log events\n", "src/cli/a.cpp": 'json = {{"event", "ready"}};\n'},
             {NAMES: "## History events\n| `started` | x |\n"},
             {NAMES: "## Environment variables\n", "src/cli/a.cpp": 'environment("EBB_DB");\n'},
         ],

@@ -48,6 +48,8 @@ function makeAudit(r, now, instances, hostile) {
 const grant = (now, days, id, subject, role, project = '*', more = {}) => ({ id, subject, role, project, decision_roles: [], handlers: [], queues: [], act_as: false, created_at: iso(now - days * 864e5), created_by: 'user:ann', ...more });
 const webhook = (now, hours, name, url, more = {}) => ({ name, url, format: 'standard', events: [], workflows: [], where: '', enabled: true, payload: false, has_secret: true, old_secret_until: null, failures: 0, suspended_at: null, updated_at: iso(now - hours * 36e5), ...more });
 
+const hook = (name, more) => ({ name, scheme: 'standard', secret: null, workflow: 'order', signal: null, key: null, when: null, input: null, header: null, prefix: null, encoding: null, enabled: true, ...more });
+
 /** A login of a browser, `minutes` ago. */
 const login = (now, id, principal, minutes, more) => ({
   id: `5f2c7d1e9a3b4c${id}`, principal, display_name: null, email: null, method: 'link', groups: [], created_at: iso(now - minutes * 60_000), seen_at: iso(now - (minutes * 60_000) / 10), expires_at: iso(now + 30 * 864e5 - minutes * 60_000),
@@ -77,7 +79,7 @@ function makeConfig(now, name) {
 
 export function makeAccess({ now, r, instances, hostile, empty }) {
   const built_in = { name: '*', title: null, workflows: ['*'], queues: ['*'], is_built_in: true, created_at: iso(now - 60 * 864e5), created_by: null };
-  if (empty) return { projects: [built_in], grants: [], tokens: [], sessions: [], audit: [], webhooks: [], deliveries: [], config: { settings: [], loaded_at: null, error: null }, files: { has_folder: false, items: [] } };
+  if (empty) return { projects: [built_in], grants: [], tokens: [], sessions: [], audit: [], webhooks: [], hooks: [], deliveries: [], config: { settings: [], loaded_at: null, error: null }, files: { has_folder: false, items: [] } };
   const name = hostile ? HOSTILE : '';
   const project = (name, title, workflows, queues, days) => ({ name, title, workflows, queues, is_built_in: false, created_at: iso(now - days * 864e5), created_by: 'user:ann' });
   const delivery = (key, minutes, status) => {
@@ -113,6 +115,11 @@ export function makeAccess({ now, r, instances, hostile, empty }) {
       webhook(now, 700, 'old-crm', 'https://crm.example/hook', { events: ['instance.completed'], workflows: ['order'], enabled: false }),
       webhook(now, 8, 'pager', 'https://pager.example/v2/enqueue', { events: ['instance.dead_lettered', 'step.failed'], failures: 50, suspended_at: iso(now - 3.2 * 36e5), old_secret_until: iso(now + 5 * 36e5) }),
     ],
+    hooks: [
+      hook('github', { scheme: 'github', workflow: 'nightly-report', when: "body.action == 'published'", key: null }),
+      hook('payments', { scheme: 'stripe', workflow: 'order', signal: 'paid', key: `k7-\${ body.order }${name}`, secret: { env: 'EBB_HOOK_PAYMENTS' } }),
+      hook('old-shop', { scheme: 'token', workflow: 'order', enabled: false }),
+    ],
     deliveries: some.flatMap((one, i) => [delivery(`erp/${one.id}/${i + 4}`, 12 * i + 3, i < 2 ? 'running' : 'completed'), delivery(`pager/${one.id}/${i + 4}`, 30 * i + 190, i < 4 ? 'running' : 'dead_letter')]),
     config: makeConfig(now, name),
     files: { has_folder: true, items: [
@@ -124,10 +131,24 @@ export function makeAccess({ now, r, instances, hostile, empty }) {
   };
 }
 
+/** What the API says of a delivery, which is an instance of Ebb's own. */
+export function deliveryOf(one) {
+  const status = { running: 'retrying', completed: 'delivered', dead_letter: 'dead_letter' }[one.status] ?? 'stopped';
+  const error = status === 'delivered' ? null : { code: 'http_503', message: 'The receiver answered 503 Service Unavailable.' };
+  return {
+    id: one.id, event_id: `evt_${one.key.split('/').slice(1).join('_')}`, type: 'instance.failed', instance: one.key.split('/')[1], workflow: 'order', status, attempts: status === 'delivered' ? 1 : 4, response_status: status === 'delivered' ? 204 : null,
+    error, created_at: one.created_at, updated_at: one.updated_at, next_attempt_at: null,
+  };
+}
+
 /** As `GET /me` has them: those of ann. */
 export const myGrants = (role) => [{ id: 'ann', subject: 'user:ann', role, project: '*', workflows: ['*'], decision_roles: [], handlers: [], queues: [], act_as: false }];
 
 export function accessRoutes(access, { Problem, needs }) {
+  const allow = (permission, handler) => (...args) => {
+    needs(permission);
+    return handler(...args);
+  };
   const now = () => iso(Date.now());
   const found = (list, key, value, what) => list.find((one) => one[key] === value) ?? (() => { throw new Problem(404, 'not_found', `There is no ${what} of this name.`); })();
   const put = (list, key, value, made) => {
@@ -196,5 +217,15 @@ export function accessRoutes(access, { Problem, needs }) {
       found(access.webhooks, 'name', name, 'webhook');
       return { $status: 202, $text: '', $type: 'text/plain' };
     })],
+    ['GET', /^\/webhooks\/([^/]+)\/deliveries$/, hooks(([name], query) => ({ items: access.deliveries.filter((one) => one.key.startsWith(`${name}/`)).slice(0, Number(query.get('limit') ?? 50)).map(deliveryOf), next_cursor: null }))],
+    ['POST', /^\/webhooks\/([^/]+)\/deliveries\/([^/]+)\/redeliver$/, hooks(([name, id]) => {
+      const one = access.deliveries.find((delivery) => delivery.id === id && delivery.key.startsWith(`${name}/`));
+      if (!one) throw new Problem(404, 'instance_not_found', `The webhook "${name}" has no such delivery.`);
+      if (one.status === 'running') throw new Problem(409, 'invalid_state', 'The delivery is under way; only one that has ended is delivered again.');
+      Object.assign(one, { status: 'running', finished_at: null });
+      return { $status: 202, $text: '', $type: 'text/plain' };
+    })],
+    ['GET', /^\/hooks$/, allow('hooks.write', () => ({ items: access.hooks }))],
+    ['PUT', /^\/hooks\/([^/]+)$/, allow('hooks.write', ([name], _, body) => Object.assign(found(access.hooks, 'name', name, 'hook'), body))],
   ];
 }

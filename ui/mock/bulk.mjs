@@ -22,7 +22,7 @@ export function holds(where, row, { Problem, groupOf }) {
     const { start, op, rest } = found.groups;
     const name = found[1];
     const value = valueOf((start ?? rest).replace(/^timestamp\((.*)\)$/, '$1'), Problem);
-    const own = name === 'error.group' ? (row.detail.error ? groupOf(row) : '') : name.startsWith('labels.') ? row.labels?.[name.slice(7)] : name === 'created' ? row.created_at : (row[name] ?? '');
+    const own = name === 'error.group' ? (row.detail.error ? groupOf(row) : '') : name === 'error.step' || name === 'error.code' ? row.detail.error?.[name.slice(6)] : name.startsWith('labels.') ? row.labels?.[name.slice(7)] : name === 'created' ? row.created_at : (row[name] ?? '');
     if (op === '==') return own === value;
     if (op === 'in') return value.includes(own);
     if (op === '>=') return own >= value;

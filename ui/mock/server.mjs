@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { accessRoutes, makeAccess, myGrants } from './access.mjs';
+import { accessRoutes, deliveryOf, makeAccess, myGrants } from './access.mjs';
 import { bulkRoutes, holds, makeBulks } from './bulk.mjs';
 import { layout } from './layout.mjs';
 import { play } from './play.mjs';
@@ -21,8 +21,9 @@ const READ = ['workflows.read', 'instances.read', 'decisions.read', 'workers.rea
 const PERMISSIONS = {
   viewer: READ,
   approver: [...READ, 'decisions.decide'],
-  operator: [...READ, 'payloads.read', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'bulk', 'queues.write', 'audit.read'],
-  admin: [...READ, 'payloads.read', 'payloads.sensitive', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.move', 'workflows.write', 'decisions.decide', 'bulk', 'queues.write', 'retention.write', 'purge', 'audit.read', 'webhooks.write', 'ops', 'admin'],
+  operator: [...READ, 'payloads.read', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.write', 'bulk', 'queues.write', 'audit.read'],
+  developer: [...READ, 'payloads.read', 'workflows.write', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.write', 'bulk', 'hooks.write', 'audit.read'],
+  admin: [...READ, 'payloads.read', 'payloads.sensitive', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.write', 'instances.move', 'hooks.write', 'workflows.write', 'decisions.decide', 'bulk', 'queues.write', 'retention.write', 'purge', 'audit.read', 'webhooks.write', 'ops', 'admin'],
 };
 
 class Problem extends Error {
@@ -42,7 +43,7 @@ function openapi() {
 }
 
 /** Events that a person or program causes. */
-const ACTS = new Set(['cancel_requested', 'abort_requested', 'paused', 'unpaused', 'requeued', 'decision_made']);
+const ACTS = new Set(['attributes_written', 'cancel_requested', 'abort_requested', 'paused', 'unpaused', 'requeued', 'decision_made']);
 
 /** The group that the failure of an instance belongs to. */
 export const groupOf = ({ workflow, detail: { error } }) => createHash('sha256').update(`${workflow} ${error.step} ${error.code}`).digest('hex').slice(0, 16);
@@ -53,7 +54,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   const access = makeAccess({ ...world, hostile, empty });
   // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle,
   // those to `hold` wait until `release()`; `away` answers nothing at all.
-  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [], counting: 0 };
+  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [], counting: 0, decision_roles: [], scan: 0 };
   const release = () => {
     control.hold = null;
     for (const go of control.held.splice(0)) go();
@@ -94,10 +95,20 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       (!query.get('where') || holds(query.get('where'), row, { Problem, groupOf })) &&
       (!query.get('created_after') || row.created_at >= query.get('created_after')) && (!query.get('created_before') || row.created_at < query.get('created_before')));
     const limit = Number(query.get('limit') ?? 50);
+    // As of a filter that no index serves: so many rows are looked through for one request.
+    if (control.scan) {
+      const all = world.instances;
+      const begin = query.get('cursor') ? all.findIndex((row) => row.id < Buffer.from(query.get('cursor'), 'base64url').toString()) : 0;
+      const read = begin < 0 ? [] : all.slice(begin, begin + control.scan);
+      const last = read.at(-1);
+      const is_end = begin < 0 || begin + control.scan >= all.length;
+      return { items: read.filter((row) => rows.includes(row)).map(summary), next_cursor: is_end ? null : Buffer.from(last.id).toString('base64url'), scanned_to: last?.created_at ?? null, complete: is_end, total: null };
+    }
     const from = query.get('cursor') ? rows.findIndex((row) => row.id < Buffer.from(query.get('cursor'), 'base64url').toString()) : 0;
     const items = from < 0 ? [] : rows.slice(from, from + limit);
     const is_last = from < 0 || from + limit >= rows.length;
-    return { items: items.map(summary), next_cursor: is_last ? null : Buffer.from(items[items.length - 1].id).toString('base64url'), scanned_to: null, complete: true, total: query.get('count') === 'exact' ? rows.length : null };
+    const shown = query.get('outline') === 'true' ? (row) => ({ ...summary(row), error: row.detail.error, waiting_for: row.detail.waiting_for, handlers: [] }) : summary;
+    return { items: items.map(shown), next_cursor: is_last ? null : Buffer.from(items[items.length - 1].id).toString('base64url'), scanned_to: null, complete: true, total: query.get('count') === 'exact' ? rows.length : null };
   }
 
   /** As the rows that the server keeps of each failure, the newest first. */
@@ -155,6 +166,33 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     return { id: row.id, why: text, waiting_for: row.detail.waiting_for, unblock };
   }
 
+  function stepStats(one) {
+    const rows = world.instances.filter((row) => row.workflow === one.workflow && row.version === one.version).slice(0, 200);
+    const nodes = new Map();
+    for (const step of rows.flatMap((row) => row.steps)) nodes.set(step.node, [...(nodes.get(step.node) ?? []), step]);
+    const at = (values, part) => values[Math.floor(part * (values.length - 1) + 0.5)] ?? null;
+    const items = [...nodes].map(([node, steps]) => {
+      const seconds = steps.filter((step) => step.status === 'completed' && step.started_at).map((step) => (Date.parse(step.finished_at) - Date.parse(step.started_at)) / 1000).sort((a, b) => a - b);
+      const count = (...statuses) => steps.filter((step) => statuses.includes(step.status)).length;
+      return {
+        node, kind: steps[0].kind, visits: steps.length, attempts: steps.reduce((sum, step) => sum + step.attempts, 0), retried: steps.filter((step) => step.attempts > 1).length, failed: count('failed', 'compensation_failed'), compensated: count('compensated'),
+        open: count('pending', 'running', 'retrying', 'waiting'), p50_seconds: at(seconds, 0.5), p95_seconds: at(seconds, 0.95), wait_p95_seconds: steps[0].kind === 'step' ? 0.04 : null,
+      };
+    });
+    return { workflow: one.workflow, version: one.version, instances: rows.length, left_out: 0, complete: true, since: rows.at(-1)?.created_at ?? null, items };
+  }
+
+  function related(row) {
+    const bulks = row.history.filter((event) => / \(bulk [0-9a-f-]{36}\)$/.test(event.payload?.by ?? '')).reverse();
+    const sent = access.deliveries.filter((one) => one.key.split('/')[1] === row.id);
+    return {
+      id: row.id, started_by: row.history[0]?.worker ?? null, same_key: row.key ? world.instances.filter((one) => one.key === row.key && one.workflow !== row.workflow).slice(0, 20).map(summary) : [],
+      failure_group: ['failed', 'dead_letter'].includes(row.status) && row.detail.error ? groupOf(row) : null,
+      bulks: bulks.slice(0, 20).map((event) => ({ id: /bulk ([0-9a-f-]{36})/.exec(event.payload.by)[1], event: event.seq, type: event.type, by: event.payload.by, at: event.at })),
+      deliveries: PERMISSIONS[control.role].includes('webhooks.write') ? { complete: true, items: sent.map((one) => ({ ...deliveryOf(one), webhook: one.key.split('/')[0] })) } : null,
+    };
+  }
+
   function history_of(row, query) {
     const types = (query.get('type') ?? '').split(',').filter(Boolean);
     const limit = Number(query.get('limit') ?? 200);
@@ -203,6 +241,19 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       row.detail.waiting_for = row.detail.waiting_for.filter((wait) => wait.kind !== 'decision');
       for (const step of row.steps) if (step.status === 'waiting') step.status = 'completed';
       touch(row, 'decision_made', 'running', { node: body.node ?? null, payload: body });
+    } else if (verb === 'write') {
+      if (!row.detail.attributes) throw new Problem(409, 'invalid_state', `The workflow of the instance ${row.id} has no rules.`);
+      if (typeof body.values !== 'object' || body.values === null) throw new Problem(400, 'invalid_argument', 'The member "values" is not an object of attributes.');
+      const unknown = Object.keys(body.values).find((name) => !Object.hasOwn(row.detail.attributes, name));
+      if (unknown) throw new Problem(422, 'invalid_payload', `The workflow has no attribute "${unknown}".`);
+      const was = Object.fromEntries(Object.keys(body.values).map((name) => [name, row.detail.attributes[name]]));
+      row.detail.attributes = { ...row.detail.attributes, ...body.values };
+      touch(row, 'attributes_written', 'running', { payload: { values: body.values, was, by: 'user:ann' } });
+    } else if (verb === 'recover') {
+      const written = row.history.filter((event) => event.type === 'attributes_written' && event.seq > body.to);
+      if (!row.history.some((event) => event.seq === body.to && ['started', 'attributes_written'].includes(event.type))) throw new Problem(400, 'invalid_argument', `Event ${body.to} is neither the start nor a write.`);
+      for (const event of written.reverse()) row.detail.attributes = { ...row.detail.attributes, ...event.payload.was };
+      touch(row, 'recover_requested', 'running', { payload: { to: body.to, then: body.then ?? 'rematch', by: 'user:ann' } });
     } else if (verb === 'signal') touch(row, 'signal_received', 'running', { payload: body.payload });
     return summary(row);
   }
@@ -288,9 +339,9 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   // --- routes
 
   const routes = [
-    ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: true, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null }, capabilities: ['events'], limits: { payload: 1048576 } })],
+    ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: true, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null, links: [{ name: 'Logs', url: 'https://logs.example/search?q=${instance.id}' }, { name: 'Trace', url: 'https://traces.example/trace/${instance.trace_id}' }] }, capabilities: ['events'], limits: { payload: 1048576 } })],
     ['GET', /^\/openapi\.json$/, openapi],
-    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: [], permissions: PERMISSIONS[control.role], groups: [], grants: myGrants(control.role), expires_at: null })],
+    ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: control.decision_roles, permissions: PERMISSIONS[control.role], groups: [], grants: myGrants(control.role), expires_at: null })],
     ['GET', /^\/stats$/, stats],
     ['GET', /^\/stats\/activity$/, (_, query) => activity(world, query, control)],
     ['GET', /^\/instances$/, (_, query) => list(query)],
@@ -307,12 +358,13 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     ['GET', /^\/instances\/([^/]+)\/history$/, ([id], query) => history_of(find(id), query)],
     ['GET', /^\/instances\/([^/]+)\/graph$/, ([id]) => marks(find(id))],
     ['GET', /^\/instances\/([^/]+)\/why$/, ([id]) => why(find(id))],
+    ['GET', /^\/instances\/([^/]+)\/related$/, ([id]) => related(find(id))],
     ['POST', /^\/instances\/([^/]+)\/export$/, ([id]) => {
       const row = find(id);
       if (row.status !== 'moved') touch(row, 'moved', 'moved');
       return { workflow: { name: row.workflow, version: row.version }, id: row.id };
     }],
-    ['POST', /^\/instances\/([^/]+)\/(cancel|abort|pause|resume|requeue|decide|signal)$/, ([id, verb], _, body, request) => steer(find(id), verb, body ?? {}, request)],
+    ['POST', /^\/instances\/([^/]+)\/(cancel|abort|pause|resume|requeue|decide|signal|write|recover)$/, ([id, verb], _, body, request) => steer(find(id), verb, body ?? {}, request)],
     ['GET', /^\/decisions$/, (_, query) => {
       const items = decisions().filter((one) => (!query.get('role') || one.roles.includes(query.get('role'))) && (!query.get('workflow') || one.workflow === query.get('workflow')));
       return { items: items.slice(0, Number(query.get('limit') ?? 50)), next_cursor: null, complete: true };
@@ -329,7 +381,21 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     }],
     ['GET', /^\/workflows\/([^/]+)\/versions\/(\d+)$/, ([name, version], _, __, request) => version_of(definition(name, version), request)],
     ['GET', /^\/workflows\/([^/]+)\/versions\/(\d+)\/layout$/, ([name, version]) => layout(definition(name, version))],
-    ['GET', /^\/retention$/, () => ({ items: [{ workflow: '*', completed: '30d', failed: '90d', updated_at: null }] })],
+    ['GET', /^\/workflows\/([^/]+)\/versions\/(\d+)\/steps$/, ([name, version]) => {
+      needs('stats.read');
+      return stepStats(definition(name, version));
+    }],
+    ['GET', /^\/retention$/, () => ({ items: Object.values(world.retention) })],
+    ['PUT', /^\/workflows\/([^/]+)\/retention$/, ([name], _, body) => {
+      needs('retention.write');
+      for (const [member, value] of Object.entries(body)) if (!/^(forever|\d+[smhd])$/.test(value)) throw new Problem(400, 'invalid_argument', `The member "${member}" is not a duration such as 30d, or forever.`);
+      return (world.retention[name] = { workflow: name, completed: 'forever', failed: 'forever', ...body, updated_at: new Date().toISOString(), partitioned_by: null });
+    }],
+    ['DELETE', /^\/workflows\/([^/]+)\/retention$/, ([name]) => {
+      needs('retention.write');
+      delete world.retention[name];
+      return null;
+    }],
     ['GET', /^\/workers$/, () => ({ items: world.workers })],
     ['GET', /^\/unserved$/, () => ({ items: unserved() })],
     ['GET', /^\/queues$/, () => ({ items: world.queues })],

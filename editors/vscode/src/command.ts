@@ -44,9 +44,9 @@ export function sentenceOf(words: string): string {
   return last || 'The command ended without a word.';
 }
 
-/** What the command answers as JSON. Fails with its sentence. */
-export function ask<Answer>(words: string[], target: Target): Promise<Answer> {
-  const child = start([...words, '--json'], target);
+/** What the command answers. Fails with its sentence if it ends with another status than `statuses`. */
+function textOf(words: string[], target: Target, statuses: number[], stdin?: string): Promise<string> {
+  const child = start(words, target, stdin);
   return new Promise((done, failed) => {
     let answer = '';
     let complaint = '';
@@ -57,15 +57,27 @@ export function ask<Answer>(words: string[], target: Target): Promise<Answer> {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-WORDS_MAX)));
     child.once('error', (error) => failed(new Error(`ebb cannot be started: ${error.message}`)));
     child.once('close', (status) => {
-      if (status !== 0) return failed(new Error(sentenceOf(complaint)));
-      try {
-        done(JSON.parse(answer) as Answer);
-      } catch {
-        failed(new Error('The command answered no JSON: is it an older ebb?'));
-      }
+      if (status !== null && statuses.includes(status)) done(answer);
+      else failed(new Error(sentenceOf(complaint)));
     });
   });
 }
+
+/** A text that the command prints in a format of its own. */
+export const print = (words: string[], format: string, target: Target, statuses = [0], stdin?: string) => textOf([...words, '--format', format], target, statuses, stdin);
+
+/** What the command answers as JSON. */
+export async function ask<Answer>(words: string[], target: Target, statuses = [0], stdin?: string): Promise<Answer> {
+  const answer = await textOf([...words, '--json'], target, statuses, stdin);
+  try {
+    return JSON.parse(answer) as Answer;
+  } catch {
+    throw new Error('The command answered no JSON: is it an older ebb?');
+  }
+}
+
+/** The files of types that every command gets that reads workflows. */
+export const types = () => (vscode.workspace.getConfiguration('ebb').get<string[]>('types') ?? []).flatMap((file) => ['--types', file]);
 
 /** A command that prints a JSON document on each line until it ends or is stopped. */
 export class Lines implements vscode.Disposable {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { page } from './page';
-import { isFromPage, nodeAt, type Diagram, type Position, type ToPage } from './protocol';
+import { isFromPage, nodeAt, PNG, type Diagram, type Position, type ToPage } from './protocol';
 import { mayBeWorkflow, type Server } from './server';
 
 /** How long the text must rest before the picture is drawn again. */
@@ -24,6 +24,7 @@ function ask(server: Server, uri: vscode.Uri, format = 'svg'): Promise<Diagram |
 class Panel {
   private diagram: Diagram | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private awaited: { done(bytes: Uint8Array): void; failed(error: Error): void }[] = [];
   private readonly disposables: vscode.Disposable[];
 
   constructor(
@@ -46,9 +47,11 @@ class Panel {
     panel.onDidDispose(() => {
       clearTimeout(this.timer);
       this.disposables.forEach((one) => one.dispose());
+      for (const { failed } of this.awaited) failed(new Error('The picture was closed before it was written.'));
       onEnd();
     });
-    panel.webview.html = page(panel.webview, extension, { name: 'page', title: 'Diagram', body: BODY });
+    // The page draws its own picture as PNG.
+    panel.webview.html = page(panel.webview, extension, { name: 'page', title: 'Diagram', body: BODY, images: 'data:' });
   }
 
   reveal(): void {
@@ -57,6 +60,14 @@ class Panel {
 
   dispose(): void {
     this.panel.dispose();
+  }
+
+  /** The picture as PNG, when it has been drawn. Fails if the panel is closed before. */
+  png(): Promise<Uint8Array> {
+    return new Promise((done, failed) => {
+      this.awaited.push({ done, failed });
+      if (this.diagram) this.tell({ type: 'png' });
+    });
   }
 
   private isMine(document: vscode.TextDocument): boolean {
@@ -83,6 +94,7 @@ class Panel {
     this.diagram = diagram;
     this.tell({ type: 'diagram', uri: this.uri.toString(), svg: diagram.svg, problems: diagram.problems });
     this.mark();
+    if (this.awaited.length > 0) this.tell({ type: 'png' });
   }
 
   /** The cursor has moved: in code perhaps to another workflow. */
@@ -100,7 +112,8 @@ class Panel {
   private receive(message: unknown): void {
     if (!isFromPage(message)) return;
     if (message.type === 'ready') void this.draw();
-    else void this.open(message.node);
+    else if (message.type === 'open') void this.open(message.node);
+    else for (const { done } of this.awaited.splice(0)) done(Buffer.from(message.data.slice(PNG.length), 'base64'));
   }
 
   private async open(name: string): Promise<void> {
@@ -139,6 +152,13 @@ export class Diagrams implements vscode.Disposable, vscode.WebviewPanelSerialize
     this.add(vscode.window.createWebviewPanel('ebb.diagram', title, place), uri);
   }
 
+  /** The picture of a document as PNG, which its panel draws. */
+  png(uri: vscode.Uri): Promise<Uint8Array> {
+    this.show(uri);
+    const panel = this.panels.get(uri.toString());
+    return panel ? panel.png() : Promise.reject(new Error('There is no picture.'));
+  }
+
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const uri = (state as { uri?: unknown } | undefined)?.uri;
     if (typeof uri === 'string') this.add(panel, vscode.Uri.parse(uri, true));
@@ -157,7 +177,9 @@ export class Diagrams implements vscode.Disposable, vscode.WebviewPanelSerialize
 }
 
 const BODY = `<p id="state" role="status" hidden></p>
-<main id="picture"></main>`;
+<input id="search" type="search" placeholder="Find a node (/)" aria-label="Find a node">
+<main id="picture"></main>
+<div id="map" hidden></div>`;
 
 /** Goes to the lines of a node, if the server knows the document and the node. */
 export async function openNode(server: Server, uri: vscode.Uri, name: string): Promise<void> {
@@ -178,20 +200,22 @@ function select(editor: vscode.TextEditor, { line, character }: Position): void 
 const FORMATS: Record<string, string> = { mmd: 'mermaid', dot: 'dot', gv: 'dot', puml: 'plantuml', txt: 'text' };
 
 /** The ending of the target says which format is written. */
-async function writeDiagram(server: Server, uri: vscode.Uri, target: vscode.Uri): Promise<void> {
-  const diagram = await ask(server, uri, FORMATS[target.path.replace(/^.*\./, '')]);
+async function writeDiagram(server: Server, diagrams: Diagrams, uri: vscode.Uri, target: vscode.Uri): Promise<void> {
+  const ending = target.path.replace(/^.*\./, '');
+  if (ending === 'png') return vscode.workspace.fs.writeFile(target, await diagrams.png(uri));
+  const diagram = await ask(server, uri, FORMATS[ending]);
   if (diagram) await vscode.workspace.fs.writeFile(target, Buffer.from(diagram.text ?? diagram.svg, 'utf8'));
 }
 
 /** Writes the picture of the active editor to a file that the user names. */
-export async function exportDiagram(server: Server): Promise<void> {
+export async function exportDiagram(server: Server, diagrams: Diagrams, wanted?: vscode.Uri): Promise<void> {
   const document = vscode.window.activeTextEditor?.document;
   if (!document || !mayBeWorkflow(document)) {
     void vscode.window.showInformationMessage('Open a workflow first: its diagram is exported.');
     return;
   }
   const near = document.uri.with({ path: document.uri.path.replace(/(\.ebb)?\.[^./]+$/, '') + '.svg' });
-  const filters = { SVG: ['svg'], Mermaid: ['mmd'], Graphviz: ['dot', 'gv'], PlantUML: ['puml'], Text: ['txt'] };
-  const target = await vscode.window.showSaveDialog({ defaultUri: near, filters });
-  if (target) await writeDiagram(server, document.uri, target);
+  const filters = { SVG: ['svg'], PNG: ['png'], Mermaid: ['mmd'], Graphviz: ['dot', 'gv'], PlantUML: ['puml'], Text: ['txt'] };
+  const target = wanted ?? (await vscode.window.showSaveDialog({ defaultUri: near, filters }));
+  if (target) await writeDiagram(server, diagrams, document.uri, target);
 }

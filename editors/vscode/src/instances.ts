@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { ask } from './command';
 import { connections, type Connection, type Tokens } from './connections';
-import { actsFor, shortId, type Summary } from './model';
+import { actsFor, countsText, shortId, type Summary } from './model';
 import type { Run, Runs } from './runs';
 
 /** How many instances of a workflow are listed. */
@@ -16,9 +16,13 @@ export interface Place {
   workflow: string;
 }
 
+/** By workflow, then by status. */
+type Counts = Record<string, Record<string, number>>;
+
 export type Item =
   | { is: 'runs' }
   | { is: 'connection'; connection: Connection }
+  | { is: 'decisions'; connection: Connection }
   | { is: 'workflow'; connection: Connection; workflow: string; counts: Record<string, number> }
   | { is: 'instance'; place: Place; summary: Summary; run?: Run }
   | { is: 'message'; text: string; isError: boolean };
@@ -44,18 +48,36 @@ const iconOf = (status: string) => {
 /** "running" of an instance that only waits says less than "waiting". */
 const shownStatus = ({ status, waiting_for: waits }: Summary) => (status === 'running' && waits?.length && !waits.some((wait) => wait.kind === 'handler') ? 'waiting' : status);
 
-const countsText = (counts: Record<string, number>) => Object.entries(counts).map(([status, count]) => `${count} ${status.replaceAll('_', ' ')}`).join(', ');
-
 /** The tree of runs and of the instances of each connection. A store or server is asked only when a person opens it. */
 export class Instances implements vscode.TreeDataProvider<Item> {
   private readonly changed = new vscode.EventEmitter<Item | undefined>();
   private readonly filters = new Map<string, string>();
+  private readonly counted = new vscode.EventEmitter<void>();
+  private readonly counts = new Map<string, { connection: Connection; workflows: Counts }>();
+  /** A connection has told how many instances it has. */
+  readonly onDidCount = this.counted.event;
   readonly onDidChangeTreeData = this.changed.event;
 
   constructor(
     private readonly tokens: Tokens,
     private readonly runs: Runs,
   ) {}
+
+  /** As the connections told when they were asked last. */
+  countsOf(workflow: string): { connection: Connection; counts: Record<string, number> }[] {
+    return this.told().map(({ connection, workflows }) => ({ connection, counts: workflows[workflow] ?? {} }));
+  }
+
+  /** Of the connections that were asked. */
+  deadLetters(): number {
+    const counts = this.told().flatMap(({ workflows }) => Object.values(workflows));
+    return counts.reduce((sum, one) => sum + (one.dead_letter ?? 0), 0);
+  }
+
+  private told() {
+    const present = new Set(connections().map(({ url }) => url));
+    return [...this.counts.values()].filter(({ connection }) => present.has(connection.url));
+  }
 
   refresh(item?: Item): void {
     this.changed.fire(item);
@@ -77,6 +99,7 @@ export class Instances implements vscode.TreeDataProvider<Item> {
       if (item.is === 'runs') return await this.runsHere();
       if (item.is === 'connection') return await this.workflowsOf(item.connection);
       if (item.is === 'workflow') return await this.list(item.connection, ['--workflow', item.workflow]);
+      if (item.is === 'decisions') return await this.list(item.connection, ['--waiting', 'person'], 'No decision is awaited.');
     } catch (error) {
       return [{ is: 'message', text: error instanceof Error ? error.message : String(error), isError: true }];
     }
@@ -91,13 +114,15 @@ export class Instances implements vscode.TreeDataProvider<Item> {
       shown.tooltip = item.text;
       return shown;
     }
-    const words = item.is === 'runs' ? RUNS_HERE : item.is === 'workflow' ? item.workflow : item.connection.name;
+    const words = item.is === 'runs' ? RUNS_HERE : item.is === 'decisions' ? 'Decisions' : item.is === 'workflow' ? item.workflow : item.connection.name;
     const shown = new vscode.TreeItem(words, vscode.TreeItemCollapsibleState.Collapsed);
     shown.contextValue = item.is;
     // What is open stays open when the tree is read again.
-    shown.id = item.is === 'runs' ? 'runs' : item.is === 'workflow' ? `workflow ${item.connection.url} ${item.workflow}` : `connection ${item.connection.url}`;
+    shown.id = item.is === 'runs' ? 'runs' : item.is === 'workflow' ? `workflow ${item.connection.url} ${item.workflow}` : `${item.is} ${item.connection.url}`;
     if (item.is === 'workflow') shown.description = countsText(item.counts);
     if (item.is === 'workflow') shown.iconPath = new vscode.ThemeIcon('type-hierarchy');
+    if (item.is === 'decisions') shown.iconPath = new vscode.ThemeIcon('law');
+    if (item.is === 'decisions') shown.tooltip = 'Instances that wait for a person';
     if (item.is === 'runs') shown.iconPath = new vscode.ThemeIcon('device-desktop');
     if (item.is === 'connection') {
       shown.description = this.filters.get(item.connection.url) ?? item.connection.url;
@@ -138,16 +163,19 @@ export class Instances implements vscode.TreeDataProvider<Item> {
   private async workflowsOf(connection: Connection): Promise<Item[]> {
     const filter = this.filters.get(connection.url);
     if (filter !== undefined) return this.list(connection, ['--where', filter]);
-    const { workflows } = await ask<{ workflows: Record<string, Record<string, number>> }>(['stats'], await this.tokens.target(connection));
+    const { workflows } = await ask<{ workflows: Counts }>(['stats'], await this.tokens.target(connection));
+    this.counts.set(connection.url, { connection, workflows });
+    this.counted.fire();
     const items = Object.entries(workflows).map(([workflow, counts]): Item => ({ is: 'workflow', connection, workflow, counts }));
-    return items.length > 0 ? items : [{ is: 'message', text: 'No instances.', isError: false }];
+    if (items.length === 0) return [{ is: 'message', text: 'No instances.', isError: false }];
+    return [{ is: 'decisions', connection }, ...items];
   }
 
-  private async list(connection: Connection, words: string[]): Promise<Item[]> {
+  private async list(connection: Connection, words: string[], none = 'No instances.'): Promise<Item[]> {
     const summaries = await ask<Summary[]>(['list', ...words, '--limit', String(LIST_MAX)], await this.tokens.target(connection));
     const items = summaries.map((summary): Item => ({ is: 'instance', place: { connection, id: summary.id, workflow: summary.workflow }, summary }));
     if (items.length === LIST_MAX) items.push({ is: 'message', text: `The newest ${LIST_MAX}. A filter finds others.`, isError: false });
-    return items.length > 0 ? items : [{ is: 'message', text: 'No instances.', isError: false }];
+    return items.length > 0 ? items : [{ is: 'message', text: none, isError: false }];
   }
 }
 

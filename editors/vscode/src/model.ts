@@ -127,7 +127,8 @@ export function timeline(shown: Pick<Shown, 'instance' | 'events' | 'now'>): Row
 }
 
 /** What a person can do about an instance in this state. */
-export type Act = 'decide' | 'signal' | 'requeue' | 'cancel';
+export const ACTS = ['decide', 'signal', 'requeue', 'pause', 'resume', 'cancel', 'abort'] as const;
+export type Act = (typeof ACTS)[number];
 
 const ENDED = new Set(['completed', 'failed', 'cancelled', 'aborted', 'moved']);
 
@@ -138,9 +139,38 @@ export function actsFor(instance: Pick<Summary, 'status' | 'waiting_for'>): Act[
   if (waits('decision')) acts.push('decide');
   if (waits('signal')) acts.push('signal');
   if (instance.status === 'dead_letter') acts.push('requeue');
-  acts.push('cancel');
+  if (instance.status === 'running') acts.push('pause');
+  if (instance.status === 'paused') acts.push('resume');
+  acts.push('cancel', 'abort');
   return acts;
 }
 
+/** `3 running, 1 dead letter`. */
+export const countsText = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([status, count]) => `${count} ${status.replaceAll('_', ' ')}`)
+    .join(', ');
+
 /** The end of an id, which is what differs between instances of a day. */
 export const shortId = (id: string) => id.slice(-8);
+
+/** The parts of a definition that hold data and no nodes. */
+const DATA = new Set(['input', 'output', 'metadata', 'schema', 'input_schema', 'handlers', 'samples', 'labels']);
+
+/** The handlers that a definition calls and does not describe, sorted. */
+export function missingHandlers(definition: unknown): string[] {
+  const known = new Set(Object.keys((definition as { handlers?: object }).handlers ?? {}));
+  const called = new Set<string>();
+  const look = (part: unknown): void => {
+    if (Array.isArray(part)) return part.forEach(look);
+    if (typeof part !== 'object' || part === null) return;
+    const { step, do: rule, handler, compensate } = part as Record<string, unknown>;
+    const own = [handler, step, rule].find((name) => typeof name === 'string');
+    const undone = typeof compensate === 'object' && compensate !== null ? (compensate as { handler?: unknown }).handler : compensate;
+    for (const name of [own, undone]) if (typeof name === 'string') called.add(name);
+    for (const [key, value] of Object.entries(part)) if (!DATA.has(key)) look(value);
+  };
+  look(definition);
+  return [...called].filter((name) => !known.has(name)).sort();
+}

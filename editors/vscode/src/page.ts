@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 
-/** A page of the extension: its script, its style, and nothing else that a browser could load. */
-export function page(webview: vscode.Webview, extension: vscode.Uri, { name, title, body }: { name: string; title: string; body: string }): string {
+/** A page of the extension: its script, its style, and nothing else that a browser could load but `images`, a source of its policy. */
+export function page(webview: vscode.Webview, extension: vscode.Uri, { name, title, body, images = '' }: { name: string; title: string; body: string; images?: string }): string {
   const nonce = randomBytes(16).toString('hex');
   const at = (file: string) => webview.asWebviewUri(vscode.Uri.joinPath(extension, 'out', file)).toString();
-  const policy = `default-src 'none'; style-src ${webview.cspSource} 'nonce-${nonce}'; script-src 'nonce-${nonce}'`;
+  const policy = `default-src 'none'; style-src ${webview.cspSource} 'nonce-${nonce}'; script-src 'nonce-${nonce}'${images && `; img-src ${images}`}`;
   return `<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -1,6 +1,6 @@
 // What `ebb/diagram` answers, and what the extension and the picture's page say to each other.
 
-import type { Act, Shown } from './model';
+import { ACTS, type Act, type Shown } from './model';
 
 export interface Position {
   line: number;
@@ -30,10 +30,15 @@ export interface Diagram {
 /** To the page. */
 export type ToPage =
   | { type: 'diagram'; uri: string; svg: string; problems: number }
-  | { type: 'mark'; node: string | null };
+  | { type: 'mark'; node: string | null }
+  | { type: 'png' }
+  | { type: 'difference'; svg: string; list: string; note: string };
 
 /** From the page. */
-export type FromPage = { type: 'ready' } | { type: 'open'; node: string };
+export type FromPage = { type: 'ready' } | { type: 'open'; node: string } | { type: 'png'; data: string };
+
+/** What begins the address of a picture in PNG; the rest is base64. */
+export const PNG = 'data:image/png;base64,';
 
 /** To the page of an instance. */
 export type ToInstancePage =
@@ -66,14 +71,15 @@ export function nodeAt(nodes: readonly DiagramNode[], line: number): DiagramNode
 /** Does the page say something that it may say? */
 export function isFromPage(message: unknown): message is FromPage {
   if (typeof message !== 'object' || message === null) return false;
-  const { type, node } = message as { type?: unknown; node?: unknown };
+  const { type, node, data } = message as { type?: unknown; node?: unknown; data?: unknown };
+  if (type === 'png') return typeof data === 'string' && data.startsWith(PNG);
   return type === 'ready' || (type === 'open' && typeof node === 'string');
 }
 
 export function isFromInstancePage(message: unknown): message is FromInstancePage {
   if (typeof message !== 'object' || message === null) return false;
   const { type, act, node, title, pointer } = message as Record<string, unknown>;
-  if (type === 'act') return typeof act === 'string' && ['decide', 'signal', 'requeue', 'cancel'].includes(act);
+  if (type === 'act') return typeof act === 'string' && (ACTS as readonly string[]).includes(act);
   if (type === 'open') return typeof node === 'string';
   if (type === 'value') return typeof title === 'string' && Array.isArray(pointer) && pointer.every((key) => typeof key === 'string' || typeof key === 'number');
   return type === 'ready';

@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
+import { Comparison } from './compare';
 import { Tokens, type Connection } from './connections';
+import { CountLenses } from './counts';
 import { openNode } from './diagram';
 import { InstancePanels, valueProvider } from './instance_panel';
 import { Instances, placeOf, type Item, type Place } from './instances';
 import type { Act } from './model';
-import { Runs } from './runs';
-import { mayBeWorkflow, type Server } from './server';
+import { Runs, type InputChoice } from './runs';
+import { mayBeWorkflow, SELECTOR, type Server } from './server';
 import { steer } from './steer';
 
 const FILES_MAX = 500;
@@ -50,10 +52,14 @@ export function beginRunning(context: vscode.ExtensionContext, server: Server): 
     panels.refresh();
   }
 
-  async function run(uri?: vscode.Uri | string): Promise<void> {
-    const begun = await runs.run(uri);
+  async function run(uri?: vscode.Uri | string, input: InputChoice = 'ask'): Promise<void> {
+    const begun = await runs.run(uri, input);
     if (begun) panels.show(placeOf(begun));
   }
+
+  const comparison = new Comparison(context.extensionUri, tokens, (uri, node) => openNode(server, uri, node));
+  const lenses = new CountLenses(instances);
+  const view = vscode.window.createTreeView('ebb.instances', { treeDataProvider: instances });
 
   const of = (item: unknown) => (item as (Item & { is: 'instance' }) | undefined)?.place;
   const onInstance = (act: Act) => (item: unknown) => {
@@ -64,11 +70,20 @@ export function beginRunning(context: vscode.ExtensionContext, server: Server): 
   context.subscriptions.push(
     runs,
     panels,
+    comparison,
+    lenses,
+    vscode.languages.registerCodeLensProvider(SELECTOR, lenses),
     valueProvider(),
-    vscode.window.registerTreeDataProvider('ebb.instances', instances),
+    view,
+    instances.onDidCount(() => {
+      const count = instances.deadLetters();
+      view.badge = count > 0 ? { value: count, tooltip: `${count} dead-lettered` } : undefined;
+    }),
     runs.onDidChange(() => instances.refresh()),
     vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('ebb.connections') && instances.refresh()),
-    vscode.commands.registerCommand('ebb.run', run),
+    vscode.commands.registerCommand('ebb.run', (uri?: vscode.Uri | string) => run(uri)),
+    vscode.commands.registerCommand('ebb.runAgain', (uri?: vscode.Uri | string) => run(uri, 'last')),
+    vscode.commands.registerCommand('ebb.compare', (uri?: vscode.Uri | string) => comparison.run(uri)),
     vscode.commands.registerCommand('ebb.refreshInstances', () => instances.refresh()),
     vscode.commands.registerCommand('ebb.openInstance', (place: Place) => panels.show(place)),
     vscode.commands.registerCommand('ebb.continueRun', (item: Item & { is: 'instance' }) => (item.run ? runs.goOn(item.run) : undefined)),
@@ -81,6 +96,9 @@ export function beginRunning(context: vscode.ExtensionContext, server: Server): 
     vscode.commands.registerCommand('ebb.decide', onInstance('decide')),
     vscode.commands.registerCommand('ebb.signal', onInstance('signal')),
     vscode.commands.registerCommand('ebb.requeue', onInstance('requeue')),
+    vscode.commands.registerCommand('ebb.pause', onInstance('pause')),
+    vscode.commands.registerCommand('ebb.resume', onInstance('resume')),
     vscode.commands.registerCommand('ebb.cancel', onInstance('cancel')),
+    vscode.commands.registerCommand('ebb.abort', onInstance('abort')),
   );
 }

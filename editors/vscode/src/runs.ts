@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { ask, Lines, type Target } from './command';
-import type { Summary } from './model';
+import { ask, Lines, types, type Target } from './command';
+import { missingHandlers, type Summary } from './model';
 import { faultOfJson } from './steer';
 import { mayBeWorkflow, type Server } from './server';
 
@@ -11,6 +11,8 @@ export interface Run {
   workflow: string;
   file: string;
   db: string;
+  /** Handlers that the file does not describe return their input. */
+  hasStubs?: boolean;
 }
 
 /** What `ebb/samples` answers. */
@@ -19,10 +21,16 @@ interface Sample {
   input: unknown;
 }
 
+/** Where the input of a run comes from: the person, or the run before if there was one. */
+export type InputChoice = 'ask' | 'last';
+
 const RUNS = 'ebb.runs';
+const LAST = 'ebb.input:';
 const RUNS_MAX = 20;
+const NAMES_MAX = 5;
 const LABEL_MAX = 80;
 
+const optionsOf = ({ hasStubs }: Run) => [...types(), ...(hasStubs ? ['--stub', 'echo'] : [])];
 const targetOf = (run: Pick<Run, 'db'>): Target => ({ args: ['--db', run.db] });
 
 export class Runs implements vscode.Disposable {
@@ -45,7 +53,7 @@ export class Runs implements vscode.Disposable {
   }
 
   /** Runs a workflow with an input that the person picks or writes; gives the run when it has begun. */
-  async run(wanted?: vscode.Uri | string): Promise<Run | undefined> {
+  async run(wanted?: vscode.Uri | string, choice: InputChoice = 'ask'): Promise<Run | undefined> {
     const given = typeof wanted === 'string' ? vscode.Uri.parse(wanted, true) : wanted;
     const document = given ? await vscode.workspace.openTextDocument(given) : vscode.window.activeTextEditor?.document;
     if (!document || !mayBeWorkflow(document) || document.languageId === 'cpp') {
@@ -53,11 +61,15 @@ export class Runs implements vscode.Disposable {
       return undefined;
     }
     if ((document.isUntitled || document.isDirty) && !(await document.save())) return undefined;
-    const input = await this.pickInput(document);
+    const last = choice === 'last' ? this.lastInput(document) : undefined;
+    const input = last ?? (await this.pickInput(document));
     if (input === undefined) return undefined;
+    const hasStubs = await this.pickStubs(document);
+    if (hasStubs === undefined) return undefined;
     const db = await this.makeDatabase();
     const file = document.uri.fsPath;
-    const run = await this.follow(['run', file, '--input', '-', '--events', ...types()], { id: '', workflow: '', file, db }, input);
+    const begun: Run = { id: '', workflow: '', file, db, hasStubs };
+    const run = await this.follow(['run', file, '--input', '-', '--events', ...optionsOf(begun)], begun, input);
     if (run) await this.keep([run, ...this.all()]);
     return run;
   }
@@ -65,7 +77,7 @@ export class Runs implements vscode.Disposable {
   /** Continues a run that has not ended and that no program runs, such as a requeued one. */
   async goOn(run: Run): Promise<void> {
     if (this.live.has(run.db)) return;
-    await this.follow(['run', run.file, '--resume', run.id, '--events', ...types()], run);
+    await this.follow(['run', run.file, '--resume', run.id, '--events', ...optionsOf(run)], run);
   }
 
   async summary(run: Run): Promise<Summary | undefined> {
@@ -113,10 +125,28 @@ export class Runs implements vscode.Disposable {
     }
   }
 
+  /** Whether missing handlers are stubs; undefined if the person gave up. */
+  private async pickStubs(document: vscode.TextDocument): Promise<boolean | undefined> {
+    const textDocument = { uri: document.uri.toString() };
+    // A text with problems is refused by the command, which says why.
+    const answer = await this.server.ask<{ definition: unknown }>('ebb/definitionJson', { textDocument }).catch(() => undefined);
+    const missing = answer ? missingHandlers(answer.definition) : [];
+    if (missing.length === 0) return false;
+    const items = [
+      { label: 'Return their input', description: 'to try the workflow without them', hasStubs: true },
+      { label: 'Wait for a worker that has them', description: 'the instance waits until one comes', hasStubs: false },
+    ];
+    const title = `"handlers" does not describe ${missing.slice(0, NAMES_MAX).join(', ')}${missing.length > NAMES_MAX ? ', ...' : ''}. What do they do?`;
+    return (await vscode.window.showQuickPick(items, { title }))?.hasStubs;
+  }
+
+  private lastInput(document: vscode.TextDocument): string | undefined {
+    return this.context.workspaceState.get<string>(LAST + document.uri.toString());
+  }
+
   /** JSON text, or undefined if the person gave up. */
   private async pickInput(document: vscode.TextDocument): Promise<string | undefined> {
-    const lastKey = `ebb.input:${document.uri.toString()}`;
-    const last = this.context.workspaceState.get<string>(lastKey);
+    const last = this.lastInput(document);
     const samples = (await this.server.ask<Sample[]>('ebb/samples', { textDocument: { uri: document.uri.toString() } }).catch(() => undefined)) ?? [];
     const items: (vscode.QuickPickItem & { input?: string })[] = samples.map(({ name, input }) => {
       const text = JSON.stringify(input);
@@ -127,9 +157,7 @@ export class Runs implements vscode.Disposable {
     const picked = samples.length > 0 ? await vscode.window.showQuickPick(items, { title: 'Run with which input?' }) : items.at(-1);
     if (!picked) return undefined;
     const input = picked.input ?? (await vscode.window.showInputBox({ title: 'Input of the workflow: JSON', value: last ?? '{}', ignoreFocusOut: true, validateInput: faultOfJson }));
-    if (input !== undefined && picked.input === undefined) await this.context.workspaceState.update(lastKey, input);
+    if (input !== undefined) await this.context.workspaceState.update(LAST + document.uri.toString(), input);
     return input;
   }
 }
-
-const types = () => (vscode.workspace.getConfiguration('ebb').get<string[]>('types') ?? []).flatMap((file) => ['--types', file]);

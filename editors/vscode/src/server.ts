@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { LanguageClient, State, type LanguageClientOptions } from 'vscode-languageclient/node';
 
 /** The documents that the server sees. It says nothing about those that are not workflows. */
-const SELECTOR = [
+export const SELECTOR = [
   { language: 'ebb' },
   { language: 'yaml' },
   { language: 'json', pattern: '**/*.ebb.json' },
@@ -10,7 +10,7 @@ const SELECTOR = [
 ];
 
 /** What the lenses and the actions of the server may ask for. */
-const LENS_COMMANDS = ['ebb.run', 'ebb.showDiagram', 'ebb.goTo', 'ebb.copyText'];
+const LENS_COMMANDS = ['ebb.run', 'ebb.showDiagram', 'ebb.validate', 'ebb.showProblems', 'ebb.showExpanded', 'ebb.goTo', 'ebb.copyText'];
 
 /** Whether a document can be one that the server knows. */
 export function mayBeWorkflow(document: vscode.TextDocument): boolean {
@@ -52,7 +52,7 @@ export class Server implements vscode.Disposable {
     const options: LanguageClientOptions = {
       documentSelector: SELECTOR,
       synchronize: { configurationSection: 'ebb', fileEvents: vscode.workspace.createFileSystemWatcher('**/{*.yaml,*.yml,*.ebb.json,*.cpp,*.cc,*.cxx,*.hpp,*.hh,*.h}') },
-      initializationOptions: { inlayHints: settings.get('inlayHints'), cpp: settings.get('cpp'), docs: settings.get('docs'), commands: LENS_COMMANDS },
+      initializationOptions: { inlayHints: settings.get('inlayHints'), cpp: settings.get('cpp'), exclude: settings.get('exclude'), docs: settings.get('docs'), commands: LENS_COMMANDS },
       middleware: { handleDiagnostics: (uri, diagnostics, next) => next(uri, diagnostics.map(withPage)) },
     };
     const client = new LanguageClient('ebb', 'Ebb', { command: path, args, options: cwd ? { cwd } : {} }, options);

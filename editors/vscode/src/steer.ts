@@ -64,12 +64,30 @@ async function cancel(instance: Instance, name: string): Promise<string[] | unde
   return isDone ? ['cancel', instance.id] : undefined;
 }
 
-const ACTS: Record<Act, (instance: Instance, name: string) => Promise<string[] | undefined>> = { decide, signal, requeue, cancel };
+async function pause(instance: Instance, name: string): Promise<string[] | undefined> {
+  const isDone = await isSure(`Pause ${name}? Handlers that run finish, and nothing new starts until it is resumed.`, 'Pause');
+  return isDone ? ['pause', instance.id] : undefined;
+}
+
+async function resume(instance: Instance, name: string): Promise<string[] | undefined> {
+  return (await isSure(`Resume ${name}? It continues where it was paused.`, 'Resume')) ? ['resume', instance.id] : undefined;
+}
+
+/** What cannot be taken back is typed and not only clicked. */
+async function abort(instance: Instance, name: string): Promise<string[] | undefined> {
+  const wanted = shortId(instance.id);
+  const prompt = `${name} ends at once and nothing is compensated. To abort it, write ${wanted}.`;
+  const validateInput = (text: string) => (text.trim() === wanted ? undefined : `Write ${wanted}, the end of the id.`);
+  const written = await vscode.window.showInputBox({ title: `Abort ${name}`, prompt, validateInput, ignoreFocusOut: true });
+  return written?.trim() === wanted ? ['abort', instance.id] : undefined;
+}
+
+const DOINGS: Record<Act, (instance: Instance, name: string) => Promise<string[] | undefined>> = { decide, signal, requeue, pause, resume, cancel, abort };
 
 /** Asks for what is missing and for a confirmation, and does it. False if the person has not confirmed. */
 export async function steer(act: Act, id: string, target: Target): Promise<boolean> {
   const instance = await ask<Instance>(['show', id], target);
-  const words = await ACTS[act](instance, `${instance.workflow} ${shortId(id)}`);
+  const words = await DOINGS[act](instance, `${instance.workflow} ${shortId(id)}`);
   if (!words) return false;
   await ask<unknown>(words, target);
   return true;

@@ -1,29 +1,40 @@
 import * as vscode from 'vscode';
 
 interface Definition extends vscode.TaskDefinition {
-  command: 'validate';
+  command: 'validate' | 'run';
   files?: string[];
+  input?: string;
 }
 
-function makeTask(definition: Definition, folder: vscode.WorkspaceFolder): vscode.Task {
+/** A task of tasks.json may say anything. */
+function wordsOf({ command, files, input }: Definition): string[] | undefined {
+  if (command === 'validate') return ['validate', ...(files ?? ['.'])];
+  const [file] = files ?? [];
+  if (command !== 'run' || file === undefined) return undefined;
+  return ['run', file, ...(input === undefined ? [] : ['--input', input])];
+}
+
+function makeTask(definition: Definition, folder: vscode.WorkspaceFolder): vscode.Task | undefined {
+  const words = wordsOf(definition);
+  if (!words) return undefined;
   const path = vscode.workspace.getConfiguration('ebb', folder).get<string>('path') || 'ebb';
   // A process and not a shell: a file name is never read as a command.
-  const run = new vscode.ProcessExecution(path, [definition.command, ...(definition.files ?? ['.'])], { cwd: folder.uri.fsPath });
+  const run = new vscode.ProcessExecution(path, words, { cwd: folder.uri.fsPath });
   const task = new vscode.Task(definition, folder, definition.command, 'ebb', run, ['$ebb']);
-  task.group = vscode.TaskGroup.Build;
+  if (definition.command === 'validate') task.group = vscode.TaskGroup.Build;
   return task;
 }
 
 /** `ebb: validate` for each folder. */
 export class TaskProvider implements vscode.TaskProvider {
   provideTasks(): vscode.Task[] {
-    return (vscode.workspace.workspaceFolders ?? []).map((folder) => makeTask({ type: 'ebb', command: 'validate' }, folder));
+    return (vscode.workspace.workspaceFolders ?? []).flatMap((folder) => makeTask({ type: 'ebb', command: 'validate' }, folder) ?? []);
   }
 
   resolveTask(task: vscode.Task): vscode.Task | undefined {
     const definition = task.definition as Definition;
     const scope = task.scope;
     const folder = typeof scope === 'object' ? scope : vscode.workspace.workspaceFolders?.[0];
-    return definition.command === 'validate' && folder ? makeTask(definition, folder) : undefined;
+    return folder ? makeTask(definition, folder) : undefined;
   }
 }

@@ -10,7 +10,10 @@ const host = acquireVsCodeApi();
 const main = document.getElementById('instance') as HTMLElement;
 const nonce = document.body.dataset.nonce ?? '';
 const isDark = () => /vscode-(dark|high-contrast)/.test(document.body.className) && !document.body.classList.contains('vscode-high-contrast-light');
-const LABELS: Record<Act, string> = { decide: 'Decide...', signal: 'Send Signal...', requeue: 'Requeue', cancel: 'Cancel...' };
+const LABELS: Record<Act, string> = { decide: 'Decide...', signal: 'Send Signal...', requeue: 'Requeue', pause: 'Pause...', resume: 'Resume...', cancel: 'Cancel...', abort: 'Abort...' };
+
+/** What lets an instance that waits for a person go on. */
+const PRIMARY = new Set<Act>(['decide', 'signal', 'requeue', 'resume']);
 
 let shown: Shown | undefined;
 let acts: Act[] = [];
@@ -56,7 +59,7 @@ function header({ instance, why }: Shown): HTMLElement {
   const buttons = acts.map((act) => {
     const one = button(LABELS[act], () => host.postMessage({ type: 'act', act }));
     // What the instance waits for.
-    one.classList.toggle('primary', act !== 'cancel');
+    one.classList.toggle('primary', PRIMARY.has(act));
     return one;
   });
   const bar = make('div', { class: 'acts', role: 'toolbar', 'aria-label': 'What can be done' }, ...buttons);

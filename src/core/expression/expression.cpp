@@ -88,4 +88,8 @@ const std::vector<std::string>& Expression::variables_read() const {
     return compiled_->variables_read;
 }
 
+const expression::Code& Expression::code() const {
+    return *compiled_;
+}
+
 }  // namespace ebb

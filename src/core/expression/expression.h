@@ -12,6 +12,10 @@
 
 namespace ebb {
 
+namespace expression {
+struct Code;
+}
+
 /// The named limits of expressions; each has a test at the limit and one above it.
 struct ExpressionLimits {
     std::size_t source_bytes_max = std::size_t{16} << 10;
@@ -101,6 +105,9 @@ class Expression {
     /// The names of all free variables read; sorted, unique. `steps` is among them when any step is
     /// read.
     const std::vector<std::string>& variables_read() const;
+
+    /// The instructions, for those that judge it without running it.
+    const expression::Code& code() const;
 
  private:
     struct Compiled;

@@ -292,10 +292,11 @@ bool is_allowed(Transition& t, const Token& token, const event::DecisionMade& e)
     t.refuse(
         "not_allowed",
         fmt::format(
-            "The decision \"{}\" may be made by {}, not by {}.",
+            "The decision \"{}\" needs the role {}, and {}.",
             t.node_of(token).name,
-            fmt::join(roles, ", "),
-            e.role.empty() ? "a person without a role" : "the role \"" + e.role + "\""
+            fmt::join(roles, " or "),
+            e.role.empty() ? "the request names no role"
+                           : "the request has the role \"" + e.role + "\""
         )
     );
     return false;

@@ -18,7 +18,7 @@ constexpr std::size_t kListedMax = 12;
 constexpr std::size_t kQuotedBytesMax = 80;
 
 /// What other engines and languages call it. The first that is known at the place counts.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 45> kSynonyms{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 52> kSynonyms{{
     {"action", "step"},
     {"action", "do"},
     {"activity", "step"},
@@ -28,7 +28,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 45> kSynonym
     {"call", "step"},
     {"call", "do"},
     {"choice", "switch"},
+    {"cmd", "exec"},
     {"columns", "attributes"},
+    {"command", "exec"},
     {"condition", "when"},
     {"datetime", "timestamp"},
     {"decimal", "numeric"},
@@ -43,16 +45,21 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 45> kSynonym
     {"if", "when"},
     {"jsonb", "json"},
     {"money", "numeric"},
+    {"name", "workflow"},
     {"number", "numeric"},
     {"object", "json"},
     {"retries", "max_retries"},
     {"retry", "backoff"},
     {"rollback", "compensate"},
     {"run", "do"},
+    {"run", "exec"},
+    {"script", "exec"},
+    {"shell", "exec"},
     {"sleep", "delay"},
     {"state", "attributes"},
     {"string", "text"},
     {"task", "step"},
+    {"timeout", "deadline"},
     {"timestamptz", "timestamp"},
     {"transitions", "triggers"},
     {"undo", "compensate"},
@@ -75,6 +82,16 @@ std::string_view synonym(std::string_view text, std::span<const std::string_view
     return {};
 }
 
+bool contains(std::span<const std::string_view> candidates, std::string_view word) {
+    return std::find(candidates.begin(), candidates.end(), word) != candidates.end();
+}
+
+/// In other engines, a step has a condition of its own.
+bool is_condition_of_step(std::string_view text, std::span<const std::string_view> candidates) {
+    const bool is_condition = text == "when" || text == "if";
+    return is_condition && contains(candidates, "step") && contains(candidates, "compensate");
+}
+
 }  // namespace
 
 std::string_view closest(std::string_view text, std::span<const std::string_view> candidates) {
@@ -84,6 +101,11 @@ std::string_view closest(std::string_view text, std::span<const std::string_view
 
 std::string hint(std::string_view text, std::span<const std::string_view> candidates) {
     if (candidates.empty()) return {};
+    if (is_condition_of_step(text, candidates)) {
+        return " A step has no condition: put it below one, as in {condition: NAME, when: "
+               "EXPRESSION, "
+               "then: [STEP]}.";
+    }
     if (const std::string_view meant = closest(text, candidates); !meant.empty()) {
         return fmt::format(" Did you mean \"{}\"?", meant);
     }

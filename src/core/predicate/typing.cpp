@@ -390,7 +390,7 @@ NodeId Typing::arithmetic(Op op, NodeId a, NodeId b, Span span) {
 
 NodeId Typing::minus(NodeId operand, Span span) {
     if (!is_number(type_of(operand))) {
-        fail(span, fmt::format("- needs a number, but {} is none.", shown(operand)));
+        fail(span, fmt::format("- needs a number, but {} is not one.", shown(operand)));
     }
     return add({.op = Op::Negate, .type = type_of(operand)}, {operand}, span);
 }
@@ -420,7 +420,7 @@ NodeId Typing::concatenation(NodeId a, NodeId b, Span span) {
 
 NodeId Typing::json_text(NodeId json, NodeId key, Span span) {
     if (type_of(json) != Type::Json) {
-        fail(span, fmt::format("->> needs a JSON document, but {} is none.", shown(json)));
+        fail(span, fmt::format("->> needs a JSON document, but {} is not one.", shown(json)));
     }
     return add(
         {.op = Op::JsonText, .type = Type::Text}, {json, coerced(key, Type::Text, "->>")}, span

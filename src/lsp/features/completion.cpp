@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -8,14 +9,18 @@
 
 #include "core/model/check_expressions.h"
 #include "core/model/walk.h"
+#include "core/model/words.h"
 #include "lsp/features/cursor.h"
 #include "lsp/features/evaluation.h"
 #include "lsp/features/functions.h"
 #include "lsp/features/node_snippets.h"
+#include "lsp/features/node_text.h"
 #include "lsp/features/request.h"
 #include "lsp/features/schema.h"
+#include "lsp/features/shared_words.h"
 #include "lsp/lsp.h"
 #include "lsp/workspace_index.h"
+#include "support/clock.h"
 #include "support/json.h"
 
 namespace ebb::lsp {
@@ -161,6 +166,7 @@ class Completer {
     }
 
     void add_keys() {
+        if (is_role()) return add_words(WordKind::Role, "role");
         if (takes_snippets_ && cursor_.is_item) add_nodes_to_fill();
         const bool is_blank = document_.text().find_first_not_of(" \r\n") == std::string::npos ||
                               document_.text() == cursor_.word;
@@ -225,7 +231,8 @@ class Completer {
         if (is_in_payload(tree_, cursor_.node)) return;
         const SchemaPlaces places = schema_of(tree_, cursor_.node);
         for (const std::string& word : words_of(places)) {
-            add({.label = word, .kind = ItemKind::Keyword}, cursor_.begin);
+            add({.label = word, .kind = ItemKind::Keyword, .detail = delays_of(key, word)},
+                cursor_.begin);
         }
         if (describe_key(key, places).type == "duration") {
             for (const std::string_view duration : kDurations) {
@@ -235,6 +242,45 @@ class Completer {
         const bool is_step_name = key == "step" && tree_.find(map, "handler") < 0;
         if (key == "handler" || key == "compensate" || is_step_name) add_handlers("handler");
         if (key == "from" || key == "to" || key == "entry") add_nodes(cursor_.begin);
+        if (key == "queue") add_words(WordKind::Queue, "queue");
+        if (key == "roles") add_words(WordKind::Role, "role");
+        const bool is_signal_name = key == "name" && tree_.find(map, "signal") >= 0;
+        if (key == "signal" || is_signal_name) add_words(WordKind::Signal, "signal");
+    }
+
+    /// Is an item of `roles` typed?
+    bool is_role() const {
+        if (!cursor_.is_item || cursor_.node < 0) return false;
+        const int list = cursor_.is_flow ? cursor_.node : tree_.at(cursor_.node).parent;
+        return list > 0 && tree_.key(list) == "roles" && !is_in_payload(tree_, list);
+    }
+
+    /// The names that this and other files of the workspace use.
+    void add_words(WordKind kind, const std::string& detail) {
+        std::set<std::string> words;
+        for (const SharedWord& word : shared_words(document_)) {
+            if (word.kind == kind && word.begin != cursor_.begin) words.insert(word.text);
+        }
+        if (settings_.index != nullptr) {
+            const std::size_t most = DocumentLimits::kCompletionsMax;
+            for (std::string& word : settings_.index->words(kind, document_.uri(), most)) {
+                words.insert(std::move(word));
+            }
+        }
+        for (const std::string& word : words) add({.label = word, .detail = detail}, cursor_.begin);
+    }
+
+    /// What a strategy waits between the attempts, with what else the backoff says.
+    std::string delays_of(const std::string& key, const std::string& word) const {
+        if (key != "strategy") return {};
+        AttemptPolicy attempts{.max_attempts = 5};
+        for (const auto& strategy : model::kStrategyWords) {
+            if (strategy.text == word) attempts.backoff.strategy = strategy.value;
+        }
+        const int initial = tree_.find(tree_.at(cursor_.node).parent, "initial");
+        const auto said = initial < 0 ? std::nullopt : parse_duration(tree_.scalar(initial));
+        if (said) attempts.backoff.initial = *said;
+        return "delays " + delays_text(attempts);
     }
 
     void add_nodes(std::size_t begin) {

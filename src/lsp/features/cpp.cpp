@@ -8,6 +8,7 @@
 
 #include "core/diagram/notes.h"
 #include "core/model/walk.h"
+#include "lsp/features/node_text.h"
 #include "lsp/features/picture.h"
 #include "lsp/features/request.h"
 #include "lsp/features/symbols.h"
@@ -133,6 +134,28 @@ Json cpp_symbols_json(const Document& document) {
     return Outline(document).run();
 }
 
+Json cpp_hover_json(const Document& document, std::size_t offset) {
+    const Node* found = nullptr;
+    CppPlace place;
+    for (const CppWorkflow& workflow : document.cpp().workflows) {
+        const model::Walk walk(workflow.definition);
+        for (const model::Placed& placed : walk.nodes()) {
+            const CppPlace here = place_of_node(workflow, placed.path);
+            if (offset < here.begin || offset > here.end) continue;
+            // The innermost one.
+            if (found != nullptr && here.end - here.begin > place.end - place.begin) continue;
+            found = placed.node;
+            place = here;
+        }
+    }
+    if (found == nullptr) return nullptr;
+    const auto no_origin = [](const char*) { return std::string(); };
+    return {
+        {"contents", {{"kind", "markdown"}, {"value", fenced(node_text(*found, no_origin, ""))}}},
+        {"range", range_json(document.lines(), place.begin, place.end)}
+    };
+}
+
 Json cpp_diagram_json(const Document& document, const Json& params, const DiagramOptions& options) {
     const CppWorkflow& workflow = wanted_workflow(document, params);
     Json nodes = Json::array();
@@ -155,7 +178,11 @@ Json cpp_diagram_json(const Document& document, const Json& params, const Diagra
         {"workflows", std::move(names)},
         {"exact", workflow.is_exact()},
     };
-    add_picture(answer, params, workflow.definition, options, source::notes_of(workflow));
+    add_picture(
+        answer,
+        params,
+        {.definition = workflow.definition, .options = options, .notes = source::notes_of(workflow)}
+    );
     return answer;
 }
 

@@ -188,9 +188,16 @@ Json Server::list_actions(const Json& params) {
         add_repairs(*document, settings(), {begin, end}, actions);
     }
     if (!document->uri().ends_with(".json")) {
+        if (wants("quickfix")) {
+            add_merge_key_repairs(*document, settings(), {begin, end}, actions);
+            if (can_create_files_) {
+                add_document_moves(*document, settings(), {begin, end}, actions);
+            }
+        }
         if (wants("refactor.rewrite")) {
             add_descriptions(*document, settings(), {begin, end}, actions);
             add_rewrites(*document, {begin, end}, actions);
+            add_key_sorting(*document, {begin, end}, actions);
         }
         if (wants("refactor.extract")) add_extractions(*document, {begin, end}, actions);
     }

@@ -79,7 +79,7 @@ Json Server::draw(const Json& params) {
         {"version", document->version},
         {"problems", checked.problems.size()},
     };
-    add_picture(answer, params, checked.definition, options);
+    add_picture(answer, params, {.definition = checked.definition, .options = options});
     return answer;
 }
 

@@ -1,12 +1,14 @@
 #include "lsp/features/evaluation.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/expression/expression.h"
+#include "core/expression/types.h"
 #include "core/model/samples.h"
 #include "core/model/words.h"
 #include "lsp/features/request.h"
@@ -44,6 +46,58 @@ class TrialVariables : public Variables {
     Json workflow_;
     std::map<std::string, Json, std::less<>> outputs_;
     const Json* input_;
+};
+
+/// What the schemas of a definition say of variables and of the outputs of nodes.
+class DefinitionTypes : public expression::TypeSource {
+    using StaticType = expression::StaticType;
+
+ public:
+    /// `input` is the instance's, or the output of the node `before`, or unknown.
+    DefinitionTypes(const model::Walk& walk, const Definition& definition)
+        : walk_(walk), input_(of_schema(definition.input_schema)) {}
+
+    void set_instance_input() { here_ = input_; }
+
+    void set_input_of(const std::string& before) { here_ = output_of(before); }
+
+    StaticType variable(std::string_view name) const override {
+        const StaticType text{.set = StaticType::kString};
+        const StaticType number{.set = StaticType::kInt};
+        if (name == "input") return here_;
+        if (name == "workflow") {
+            return expression::map_with({{"input", input_}, {"name", text}, {"version", number}});
+        }
+        if (name == "instance") return expression::map_with({{"id", text}, {"key", text}});
+        if (name == "attempt") return number;
+        if (name == "now") return text;
+        if (name == "metadata") return {.set = StaticType::kMap};
+        return {};
+    }
+
+    StaticType step(std::string_view name) const override {
+        return expression::map_with({{"output", output_of(name)}});
+    }
+
+ private:
+    const model::Walk& walk_;
+    mutable std::deque<Json> schemas_{};  ///< that types refer to
+    StaticType input_{};
+    StaticType here_{};
+
+    StaticType of_schema(const Payload& schema) const {
+        if (schema.empty()) return {};
+        const Json& kept = schemas_.emplace_back(Json::parse(schema, nullptr, false));
+        return expression::type_of_schema(kept, kept);
+    }
+
+    /// What a signal carries; a handler may return anything.
+    StaticType output_of(std::string_view name) const {
+        const int number = walk_.find(name);
+        const Signal* signal =
+            number < 0 ? nullptr : std::get_if<Signal>(&walk_.at(number).node->kind);
+        return signal == nullptr ? StaticType{} : of_schema(signal->schema);
+    }
 };
 
 /// The text of `samples` alone: the rest of a text is not parsed for them, and may be broken.
@@ -171,6 +225,17 @@ Trial Evaluation::run(const std::string& source, const TrialData& data) const {
         trial.error = error.message();
     }
     return trial;
+}
+
+std::string Evaluation::type(const std::string& source) const {
+    DefinitionTypes types(walk_, definition_);
+    if (is_instance_input_) types.set_instance_input();
+    if (!before_.empty()) types.set_input_of(before_);
+    try {
+        return expression::to_text(expression::type_of(Expression::compile(source), types));
+    } catch (const ExpressionError&) {
+        return {};
+    }
 }
 
 namespace {

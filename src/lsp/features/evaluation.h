@@ -43,6 +43,10 @@ class Evaluation {
 
     Trial run(const std::string& source, const TrialData& data) const;
 
+    /// The types that the value can have by the schemas of the workflow, for people; empty if it
+    /// can be anything or if the source does not compile.
+    std::string type(const std::string& source) const;
+
     /// Does `input` mean the instance's input here, whatever the steps do?
     bool reads_instance_input() const { return is_instance_input_; }
 

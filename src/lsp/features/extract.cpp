@@ -2,21 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "lsp/features/names.h"
-#include "lsp/features/refactor.h"
-#include "lsp/features/text_parts.h"
+#include "lsp/features/refactoring.h"
 
 namespace ebb::lsp {
 
 namespace {
 
-using yaml::LineTree;
 using yaml::TreeNode;
 using Kind = TreeNode::Kind;
 
@@ -30,14 +26,9 @@ std::string_view twin(std::string_view key) {
     return key == "max_retries" ? "max_attempts" : "";
 }
 
-class Extraction {
+class Extraction : public Refactoring {
  public:
-    Extraction(const Document& document, const Selection& selection, Json& actions)
-        : document_(document),
-          parts_(document),
-          tree_(document.tree()),
-          selection_(selection),
-          actions_(actions) {}
+    using Refactoring::Refactoring;
 
     void run() {
         const int member = tree_.innermost(selection_.begin);
@@ -56,20 +47,12 @@ class Extraction {
         const std::string line = fmt::format("{}: {}", key, parts_.slice(*value));
         const std::size_t steps = edits_.size();
         if (!add_default(defaults, line)) return;
-        actions_.push_back(action_json(
-            document_,
-            fmt::format("Move \"{}\" of {} steps to \"defaults\"", line, steps),
-            "refactor.extract",
-            edits_
-        ));
+        add(fmt::format("Move \"{}\" of {} steps to \"defaults\"", line, steps),
+            kExtractKind,
+            edits_);
     }
 
  private:
-    const Document& document_;
-    TextParts parts_;
-    const LineTree& tree_;
-    Selection selection_;
-    Json& actions_;
     std::vector<TextEdit> edits_;
 
     /// False if a step does not say the key: a default would change it.
@@ -95,12 +78,9 @@ class Extraction {
     bool add_default(int defaults, const std::string& line) {
         const std::string& eol = parts_.line_break();
         if (defaults < 0) {
-            int block = tree_.find(0, "steps");
-            if (block < 0) block = tree_.find(0, "nodes");
-            if (block < 0) return false;
-            const std::size_t at = tree_.at(block).whole.begin;
-            if (parts_.column(at) != 0) return false;
-            edits_.push_back({at, at, fmt::format("defaults: {{{}}}{}", line, eol)});
+            const auto at = place_before_nodes();
+            if (!at) return false;
+            edits_.push_back({*at, *at, fmt::format("defaults: {{{}}}{}", line, eol)});
             return true;
         }
         const TreeNode& here = tree_.at(defaults);

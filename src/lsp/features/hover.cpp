@@ -8,13 +8,15 @@
 
 #include "core/expression/spans.h"
 #include "core/model/walk.h"
+#include "lsp/features/cpp.h"
 #include "lsp/features/evaluation.h"
 #include "lsp/features/functions.h"
+#include "lsp/features/node_text.h"
 #include "lsp/features/request.h"
 #include "lsp/features/schema.h"
 #include "lsp/lsp.h"
 #include "lsp/uri.h"
-#include "source/lint.h"
+#include "source/problem_page.h"
 #include "support/clock.h"
 #include "support/json.h"
 
@@ -25,49 +27,26 @@ namespace {
 using yaml::LineTree;
 using yaml::TreeNode;
 
-constexpr std::size_t kTextBytesMax = 2'000;
 constexpr std::size_t kValueBytesMax = 200;
 constexpr std::size_t kSamplesShownMax = 5;
-
-/// At most so many bytes, and no part of a character.
-std::string_view beginning(std::string_view text, std::size_t bytes_max) {
-    if (text.size() <= bytes_max) return text;
-    while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xC0U) == 0x80U) {
-        --bytes_max;
-    }
-    return text.substr(0, bytes_max);
-}
-
-/// Text of the workspace appears in code fences only, so it can hold no link and no other markup.
-std::string fenced(std::string_view text) {
-    std::string clean(beginning(text, kTextBytesMax));
-    std::replace(clean.begin(), clean.end(), '`', '\'');
-    return fmt::format("```\n{}\n```", clean);
-}
-
-std::string duration_text(Duration duration) {
-    return duration == Duration::zero() ? "none" : format_duration(duration);
-}
-
-/// The delays between attempts, without jitter: `1s, 2s, 4s, ...`.
-std::string delays_text(const AttemptPolicy& attempts) {
-    constexpr int kShownMax = 5;
-    std::string text;
-    for (int retry = 1; retry < attempts.max_attempts; ++retry) {
-        if (retry > kShownMax) return text + ", ...";
-        text += fmt::format(
-            "{}{}",
-            text.empty() ? "" : ", ",
-            format_duration(source::delay_before(attempts.backoff, retry))
-        );
-    }
-    return text;
-}
 
 /// A duration in seconds and in the units that people read.
 std::string seconds_text(Duration duration) {
     const double seconds = std::chrono::duration<double>(duration).count();
     return fmt::format("{} = {} s", format_duration(duration), seconds);
+}
+
+/// The section of the documentation that explains a key.
+std::string page_of_key(const LineTree& tree, int node) {
+    for (int at = node; at > 0; at = tree.at(at).parent) {
+        const std::string key = tree.key(at);
+        if (key == "backoff" || key == "defaults") return "reference/definition.md#" + key;
+        if (tree.at(at).parent == 0 && key == "rules") return "reference/rules.md";
+        const std::string_view kind =
+            is_node_item(tree, at) ? kind_of_node(tree, at) : std::string_view();
+        if (!kind.empty()) return fmt::format("reference/definition.md#{}", kind);
+    }
+    return "reference/definition.md#the-workflow";
 }
 
 std::string_view type_of(const Json& value) {
@@ -124,6 +103,8 @@ class Hover {
         if (!key.type.empty()) markdown += fmt::format(": {}", key.type);
         if (!key.otherwise.empty()) markdown += fmt::format(", default `{}`", key.otherwise);
         if (!key.description.empty()) markdown += "\n\n" + key.description;
+        const std::string page = source::page_address(settings_.docs, page_of_key(tree_, node));
+        if (!page.empty()) markdown += fmt::format("\n\n[Reference]({})", page);
         return hover(markdown, here.key.begin, here.key.end);
     }
 
@@ -157,23 +138,6 @@ class Hover {
         return fmt::format(" ({}line {})", own >= 0 ? "" : "defaults, ", line);
     }
 
-    std::string attempts_text(const NamePlace& place, const AttemptPolicy& attempts) const {
-        const int parent = tree_.at(step_of(place)).parent;
-        const int step = tree_.at(parent).kind == TreeNode::Kind::Map ? parent : -1;
-        const std::string delays = delays_text(attempts);
-        return fmt::format(
-            "attempts: {}{}\ndelays between attempts: {}\ntimeout of an attempt: {}{}\n"
-            "timeout of the step: {}{}",
-            attempts.max_attempts,
-            origin(step, "max_attempts"),
-            delays.empty() ? "none" : delays,
-            duration_text(attempts.timeout),
-            origin(step, "timeout"),
-            duration_text(attempts.step_timeout),
-            origin(step, "step_timeout")
-        );
-    }
-
     /// The tree's node of the name where it is declared.
     int step_of(const NamePlace& name) const {
         if (name.is_declaration) return name.node;
@@ -199,18 +163,15 @@ class Hover {
         const int number = walk.find(place->name);
         if (number < 0) return nullptr;
         const Node& node = *walk.at(number).node;
-        std::string text = fmt::format("{} {}", kind_name(node), node.name);
-        if (!node.description.empty()) text += "\n" + node.description;
-        if (const auto* step = std::get_if<Step>(&node.kind)) {
-            text += fmt::format(
-                "\nhandler: {}\n{}",
-                step->handler.empty() ? node.name : step->handler,
-                attempts_text(*place, step->attempts)
-            );
-            text += registered_text(step->handler.empty() ? node.name : step->handler);
-            if (step->compensate) text += "\nundone by: " + step->compensate->handler;
-            if (!step->queue.empty()) text += "\nqueue: " + step->queue;
+        const auto* step = std::get_if<Step>(&node.kind);
+        std::string registered;
+        if (step != nullptr) {
+            registered = registered_text(step->handler.empty() ? node.name : step->handler);
         }
+        const int parent = tree_.at(step_of(*place)).parent;
+        const int map = tree_.at(parent).kind == TreeNode::Kind::Map ? parent : -1;
+        const std::string text =
+            node_text(node, [&](const char* key) { return origin(map, key); }, registered);
         return hover(fenced(text), place->begin, place->end);
     }
 
@@ -227,8 +188,8 @@ class Hover {
         return found;
     }
 
-    /// What the part of the expression up to the cursor yields for the samples of the text: the
-    /// names that are joined by dots, and at an operator the whole expression.
+    /// The type of the part of the expression up to the cursor, and what it yields for the samples
+    /// of the text: the names that are joined by dots, and at an operator the whole expression.
     Json of_part(const ExpressionPlace& place, const expression::Span& token) const {
         expression::Span part = token;
         while (part.begin > 0 && is_name_part(place.source[part.begin - 1])) --part.begin;
@@ -236,22 +197,24 @@ class Hover {
         const bool is_chain =
             is_name_part(place.source[token.begin]) && first != '.' && (first < '0' || first > '9');
         if (!is_chain) part = {.begin = 0, .end = place.source.size()};
-        const std::string values = values_text(place, part);
-        if (values.empty()) return nullptr;
+        const Evaluation evaluation(document_, settings_, tree_.innermost(offset_));
         const std::string source = place.source.substr(part.begin, part.end - part.begin);
-        return hover(fenced(source + values), place.places[part.begin], place.places[part.end]);
+        const std::string type = evaluation.type(source);
+        const std::string values = values_text(evaluation, source);
+        if (values.empty() && type.empty()) return nullptr;
+        const std::string known = type.empty() ? type : "\ntype: " + type;
+        return hover(
+            fenced(source + known + values), place.places[part.begin], place.places[part.end]
+        );
     }
 
     /// A line for each sample; empty if none says it.
-    std::string values_text(const ExpressionPlace& place, const expression::Span& part) const {
+    std::string values_text(const Evaluation& evaluation, const std::string& source) const {
         std::vector<TrialData> samples = samples_of(document_);
-        if (samples.empty()) return {};
         if (samples.size() > kSamplesShownMax) samples.resize(kSamplesShownMax);
-        const Evaluation evaluation(document_, settings_, tree_.innermost(offset_));
         std::string text;
         for (const TrialData& sample : samples) {
-            const Trial trial =
-                evaluation.run(place.source.substr(part.begin, part.end - part.begin), sample);
+            const Trial trial = evaluation.run(source, sample);
             if (trial.is_unknown) continue;
             if (!trial.error.empty()) {
                 text += fmt::format("\n{}: {}", trial.name, trial.error);
@@ -268,6 +231,14 @@ class Hover {
             );
         }
         return text;
+    }
+
+    std::string values_of_variable(const std::string& name) const {
+        const Evaluation evaluation(document_, settings_, tree_.innermost(offset_));
+        const std::string type = evaluation.type(name);
+        const std::string values = values_text(evaluation, name);
+        if (type.empty()) return values.empty() ? values : values.substr(1);
+        return "type: " + type + values;
     }
 
     /// A duration in other units.
@@ -292,8 +263,11 @@ class Hover {
         for (const FunctionText& known : texts) {
             if (known.name != word || (is_call && known.is_method != is_field)) continue;
             std::string markdown = fmt::format("`{}`\n\n{}", known.signature, known.text);
-            const std::string values = is_call ? std::string() : values_text(place, token);
-            if (!values.empty()) markdown += "\n\n" + fenced(values.substr(1));
+            if (!known.example.empty()) {
+                markdown += fmt::format("\n\n`{}` is `{}`.", known.example, known.result);
+            }
+            const std::string values = is_call ? std::string() : values_of_variable(word);
+            if (!values.empty()) markdown += "\n\n" + fenced(values);
             return hover(markdown, place.places[token.begin], place.places[token.end]);
         }
         return nullptr;
@@ -303,9 +277,10 @@ class Hover {
 }  // namespace
 
 Json Server::hover(const Json& params) {
-    const Document* document = document_of(params);
+    const Document* document = either_document_of(params);
     if (document == nullptr) return nullptr;
     index_open_code();
+    if (document->is_cpp()) return cpp_hover_json(*document, offset_in(*document, params));
     return Hover(*document, settings(), offset_in(*document, params)).run();
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/model/walk.h"
 #include "lsp/features/names.h"
+#include "lsp/features/node_text.h"
 #include "lsp/features/request.h"
 #include "lsp/lsp.h"
 #include "support/clock.h"
@@ -74,6 +75,13 @@ class InlayHints {
         );
     }
 
+    std::string origin_of(const char* key) const {
+        const int member = tree_.find(tree_.find(0, "defaults"), key);
+        if (member < 0) return "is Ebb's default.";
+        const std::size_t line = document_.lines().position(tree_.at(member).key.begin).line + 1;
+        return fmt::format("is from line {}.", line);
+    }
+
     /// What `defaults:` says in one word.
     std::vector<Hint> from_defaults() const {
         std::vector<Hint> hints;
@@ -82,10 +90,8 @@ class InlayHints {
         for (const int member : tree_.at(defaults).children) {
             const TreeNode& value = tree_.at(member);
             if (value.kind != TreeNode::Kind::Scalar || !value.has_colon) continue;
-            const std::size_t line = document_.lines().position(value.key.begin).line + 1;
-            hints.push_back(
-                {tree_.key(member), tree_.scalar(member), fmt::format("is from line {}.", line)}
-            );
+            const std::string key = tree_.key(member);
+            hints.push_back({key, tree_.scalar(member), origin_of(key.c_str())});
         }
         return hints;
     }
@@ -94,14 +100,17 @@ class InlayHints {
         const int number = walk_->find(name);
         const Step* step = number < 0 ? nullptr : std::get_if<Step>(&walk_->at(number).node->kind);
         if (step == nullptr) return;
-        const auto add = [&hints](const char* key, std::string value) {
+        const auto add = [&](const char* key, std::string value) {
             const bool is_known = std::any_of(hints.begin(), hints.end(), [key](const Hint& hint) {
                 return hint.key == key;
             });
-            if (!is_known) hints.push_back({key, std::move(value), "is Ebb's default."});
+            if (!is_known) hints.push_back({key, std::move(value), origin_of(key)});
         };
         const AttemptPolicy& attempts = step->attempts;
         add("max_attempts", std::to_string(attempts.max_attempts));
+        if (const std::string delays = delays_text(attempts); !delays.empty()) {
+            add("backoff", delays);
+        }
         if (attempts.timeout != Duration::zero()) {
             add("timeout", format_duration(attempts.timeout));
         }

@@ -1,6 +1,8 @@
 // Code lenses: what can be done with a workflow, and who serves its handlers. Only those whose
 // command the client has.
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,10 +17,21 @@ namespace {
 
 constexpr const char* kRun = "ebb.run";
 constexpr const char* kDiagram = "ebb.showDiagram";
+constexpr const char* kValidate = "ebb.validate";
+constexpr const char* kProblems = "ebb.showProblems";
+constexpr const char* kExpand = "ebb.showExpanded";
 constexpr const char* kGoTo = "ebb.goTo";
 /// Of a code action; no lens has it.
 constexpr const char* kCopy = "ebb.copyText";
 constexpr std::size_t kLensesMax = 500;
+
+constexpr std::array<std::string_view, 7> kKnownCommands = {
+    kRun, kDiagram, kValidate, kProblems, kExpand, kGoTo, kCopy
+};
+
+std::string problems_text(std::size_t count) {
+    return fmt::format("{} problem{}", count, count == 1 ? "" : "s");
+}
 
 std::string file_of(const std::string& uri) {
     return uri.substr(uri.rfind('/') + 1);
@@ -36,7 +49,7 @@ class Lenses {
     Json run() {
         if (document_.is_cpp()) {
             for (const source::CppWorkflow& workflow : document_.cpp().workflows) {
-                add(workflow.place.begin, "Show diagram", kDiagram, {document_.uri()});
+                add_builder(workflow);
             }
             return std::move(list_);
         }
@@ -46,6 +59,8 @@ class Lenses {
         const std::size_t head = tree.at(name).whole.begin;
         add(head, "Run", kRun, {document_.uri()});
         add(head, "Show diagram", kDiagram, {document_.uri()});
+        add(head, "Validate", kValidate, {document_.uri()});
+        add_problems(head, document_.checked(settings_).problems.size());
         if (settings_.is_index_whole && settings_.index->has_registrations()) add_handlers();
         return std::move(list_);
     }
@@ -67,6 +82,23 @@ class Lenses {
                {"command", command},
                {"arguments", std::move(arguments)}}}}
         );
+    }
+
+    void add_problems(std::size_t at, std::size_t count) {
+        if (count > 0) add(at, problems_text(count), kProblems, {document_.uri()});
+    }
+
+    /// Above the code that builds a workflow.
+    void add_builder(const source::CppWorkflow& workflow) {
+        const std::size_t at = workflow.place.begin;
+        add(at, "Show diagram", kDiagram, {document_.uri()});
+        if (!commands_.contains(kProblems) && !commands_.contains(kExpand)) return;
+        const std::size_t problems =
+            source::check_cpp(workflow, document_.text(), document_.uri()).size();
+        add_problems(at, problems);
+        const bool is_known = workflow.is_exact() && problems == 0;
+        const Json place = to_json(document_.lines().position(at));
+        if (is_known) add(at, "Export YAML", kExpand, {document_.uri(), place});
     }
 
     void add_handlers() {
@@ -99,9 +131,11 @@ void Server::read_commands(const Json& params) {
     can_refresh_lenses_ = params.contains(kRefresh) && params[kRefresh] == true;
     if (!params.contains(kCommands) || !params[kCommands].is_array()) return;
     for (const Json& command : params[kCommands]) {
+        if (!command.is_string()) continue;
+        const auto& name = command.get_ref<const std::string&>();
         const bool is_known =
-            command == kRun || command == kDiagram || command == kGoTo || command == kCopy;
-        if (is_known) commands_.insert(command.get<std::string>());
+            std::find(kKnownCommands.begin(), kKnownCommands.end(), name) != kKnownCommands.end();
+        if (is_known) commands_.insert(name);
     }
 }
 

@@ -17,6 +17,7 @@ namespace {
 
 using yaml::LineTree;
 using yaml::TreeNode;
+using yaml::TreeRange;
 using Kind = TreeNode::Kind;
 
 constexpr std::array<std::string_view, 7> kBlockKeys = {
@@ -80,9 +81,32 @@ class NameCollector {
         );
     }
 
+    /// `&name` before a value, and `*name`.
+    void add_anchor(int node) {
+        const TreeNode& here = tree_.at(node);
+        if (here.kind == Kind::Alias) {
+            const auto name = TreeRange{.begin = here.value.begin + 1, .end = here.value.end};
+            if (!name.is_empty()) add_anchor_name(node, name, false);
+        } else if (const TreeRange name = anchor_of(tree_, node); !name.is_empty()) {
+            add_anchor_name(node, name, true);
+        }
+    }
+
+    void add_anchor_name(int node, const TreeRange& name, bool is_declaration) {
+        names_.push_back(
+            {.kind = NameKind::Anchor,
+             .name = std::string(tree_.slice(name)),
+             .begin = name.begin,
+             .end = name.end,
+             .is_declaration = is_declaration,
+             .node = node}
+        );
+    }
+
     void visit(int node) {
         const TreeNode& here = tree_.at(node);
         if (here.kind == Kind::Scalar) add_reads(node);
+        add_anchor(node);
         if (here.parent < 0) return;
         const TreeNode& parent = tree_.at(here.parent);
         const std::string key = tree_.key(node);
@@ -137,6 +161,37 @@ class NameCollector {
 };
 
 }  // namespace
+
+TreeRange anchor_of(const LineTree& tree, int node) {
+    const TreeNode& here = tree.at(node);
+    const std::string_view text = tree.text();
+    std::size_t at = here.whole.begin;
+    if (here.has_colon) {
+        at = text.find(':', here.key.end) + 1;
+    } else if (here.parent >= 0 && !tree.at(here.parent).is_flow) {
+        ++at;  // the dash
+    }
+    const auto is_end = [text](std::size_t i) {
+        return i >= text.size() ||
+               std::string_view(" \t\r\n,]}").find(text[i]) != std::string_view::npos;
+    };
+    TreeRange found;
+    while (true) {
+        while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
+        if (at >= text.size() || (text[at] != '&' && text[at] != '!')) break;
+        const std::size_t begin = at;
+        while (!is_end(at)) ++at;
+        if (text[begin] != '&') continue;
+        found = {
+            .begin = static_cast<std::uint32_t>(begin + 1), .end = static_cast<std::uint32_t>(at)
+        };
+    }
+    // `- &a key: value` is about the key.
+    const bool is_of_key = here.kind == Kind::Map && !here.is_flow && !here.has_colon &&
+                           here.value.begin <= at && at < text.size() && text[at] != '\n' &&
+                           text[at] != '\r' && text[at] != '#';
+    return is_of_key ? TreeRange{} : found;
+}
 
 std::string_view kind_of_node(const LineTree& tree, int map) {
     if (map < 0 || tree.at(map).kind != Kind::Map) return {};

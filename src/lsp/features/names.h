@@ -13,7 +13,12 @@
 
 namespace ebb::lsp {
 
-enum class NameKind { Node, Handler, Branch };
+enum class NameKind {
+    Node,
+    Handler,
+    Branch,
+    Anchor,  ///< `&name` is the declaration, `*name` a use
+};
 
 struct NamePlace {
     NameKind kind = NameKind::Node;
@@ -25,6 +30,9 @@ struct NamePlace {
 
     bool operator==(const NamePlace&) const = default;
 };
+
+/// The name in the `&name` before a value; empty if there is none.
+yaml::TreeRange anchor_of(const yaml::LineTree& tree, int node);
 
 /// The kind of the node that a map describes (`step`, `condition`, ...); empty if it is not one.
 std::string_view kind_of_node(const yaml::LineTree& tree, int map);

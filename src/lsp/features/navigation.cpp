@@ -63,13 +63,6 @@ Json definition_in(const Document& document, std::size_t offset) {
     return declaration == places.end() ? Json(nullptr) : location_json(document, *declaration);
 }
 
-/// As the checks have it, of a node or a branch.
-std::string fault_of_name(const NamePlace& place, const std::string& name) {
-    model::Findings findings;
-    model::check_name(findings, "", place.kind == NameKind::Node ? "node" : "branch", name);
-    return findings.is_empty() ? std::string() : findings.all().front().diagnostic.message;
-}
-
 /// May it stand in YAML, JSON and C++ without quotes or escapes of its own?
 bool is_plain_name(const std::string& name) {
     const bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
@@ -77,6 +70,17 @@ bool is_plain_name(const std::string& name) {
                c == '_' || c == '-' || c == '.' || c == '/';
     });
     return is_plain && !name.empty() && name.front() != '-' && name.front() != '.';
+}
+
+/// As the checks have it, of a node or a branch.
+std::string fault_of_name(const NamePlace& place, const std::string& name) {
+    if (place.kind == NameKind::Anchor) {
+        return is_plain_name(name) ? std::string()
+                                   : "The name of an anchor has letters, digits, _, -, . and /.";
+    }
+    model::Findings findings;
+    model::check_name(findings, "", place.kind == NameKind::Node ? "node" : "branch", name);
+    return findings.is_empty() ? std::string() : findings.all().front().diagnostic.message;
 }
 
 /// What a rename changes, by file. Throws when a place cannot be changed.
@@ -108,6 +112,28 @@ class HandlerEdits {
     const std::string& name_;
     Json changes_ = Json::object();
 };
+
+Json changes_json(const Document& document, Json edits) {
+    return {{"changes", {{document.uri(), std::move(edits)}}}};
+}
+
+/// A node's new name is a change of the workflow, which the client shows before it is made.
+Json annotated_json(const Document& document, Json edits) {
+    constexpr const char* kId = "version";
+    for (Json& edit : edits) edit["annotationId"] = kId;
+    const Json identifier = {{"uri", document.uri()}, {"version", document.version}};
+    const Json annotation = {
+        {"label", "Rename a node"},
+        {"description",
+         "Instances that have started keep the old version: give the workflow a new one."},
+        {"needsConfirmation", false}
+    };
+    Json changed = {{"textDocument", identifier}, {"edits", std::move(edits)}};
+    return {
+        {"documentChanges", Json::array({std::move(changed)})},
+        {"changeAnnotations", {{kId, annotation}}}
+    };
+}
 
 /// The name as it must be written at the place: quoted or in brackets where the language needs it.
 bool can_be_written(const Document& document, const NamePlace& place, const std::string& name) {
@@ -292,8 +318,10 @@ Json Server::rename(const Json& params) {
         );
     }
     // A step without `handler:` calls the handler of its name, which must not change.
-    if (here.kind == NameKind::Node) keep_handlers(*document, places, edits);
-    return {{"changes", {{document->uri(), std::move(edits)}}}};
+    if (here.kind != NameKind::Node) return changes_json(*document, std::move(edits));
+    keep_handlers(*document, places, edits);
+    return can_annotate_ ? annotated_json(*document, std::move(edits))
+                         : changes_json(*document, std::move(edits));
 }
 
 }  // namespace ebb::lsp

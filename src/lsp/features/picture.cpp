@@ -1,19 +1,13 @@
 #include "lsp/features/picture.h"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/diagram/svg.h"
 
 namespace ebb::lsp {
 
-void add_picture(
-    Json& answer,
-    const Json& params,
-    const Definition& definition,
-    const DiagramOptions& options,
-    const diagram::Notes& notes
-) {
+void add_picture(Json& answer, const Json& params, const Picture& picture) {
+    const auto& [definition, options, notes] = picture;
     const std::string format = params.value("format", std::string("svg"));
     if (format == "svg") {
         answer["svg"] = diagram::to_svg_with_names(definition, options, notes);

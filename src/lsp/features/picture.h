@@ -7,14 +7,15 @@
 
 namespace ebb::lsp {
 
+/// What is drawn.
+struct Picture {
+    const Definition& definition;
+    DiagramOptions options{};
+    diagram::Notes notes{};
+};
+
 /// Adds the picture to the answer to `ebb/diagram`: `svg`, or `text` if `params.format` names
 /// another format. Throws Error for one that does not exist.
-void add_picture(
-    Json& answer,
-    const Json& params,
-    const Definition& definition,
-    const DiagramOptions& options,
-    const diagram::Notes& notes = {}
-);
+void add_picture(Json& answer, const Json& params, const Picture& picture);
 
 }  // namespace ebb::lsp

@@ -30,6 +30,25 @@ void add_repairs(
     Json& actions
 );
 
+/// A second document goes to a file of its own. The client can create files.
+void add_document_moves(
+    const Document& document,
+    const CheckSettings& settings,
+    const Selection& selection,
+    Json& actions
+);
+
+/// For a merge key `<<`: what it takes is written out, or goes to `defaults:`.
+void add_merge_key_repairs(
+    const Document& document,
+    const CheckSettings& settings,
+    const Selection& selection,
+    Json& actions
+);
+
+/// The keys of the map that is selected, in the order in which the reference has them.
+void add_key_sorting(const Document& document, const Selection& selection, Json& actions);
+
 /// An entry in `handlers:` for a handler that nothing describes and no code registers.
 void add_descriptions(
     const Document& document,

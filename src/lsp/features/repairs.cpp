@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/model/words.h"
 #include "lsp/features/diagnostics.h"
 #include "lsp/features/handlers.h"
-#include "lsp/features/names.h"
-#include "lsp/features/refactor.h"
+#include "lsp/features/refactoring.h"
 #include "lsp/features/request.h"
-#include "lsp/features/text_parts.h"
 #include "support/json.h"
 
 namespace ebb::lsp {
@@ -22,11 +21,9 @@ namespace {
 using yaml::TreeNode;
 using Kind = TreeNode::Kind;
 
-constexpr std::string_view kQuickFix = "quickfix";
-constexpr std::string_view kRewrite = "refactor.rewrite";
 constexpr std::array<std::string_view, 2> kUnits = {"s", "m"};
 
-class Repairs {
+class Repairs : public Refactoring {
  public:
     Repairs(
         const Document& document,
@@ -34,11 +31,7 @@ class Repairs {
         const Selection& selection,
         Json& actions
     )
-        : document_(document),
-          settings_(settings),
-          parts_(document),
-          selection_(selection),
-          actions_(actions) {}
+        : Refactoring(document, selection, actions), settings_(settings) {}
 
     void run() {
         for (const Diagnostic& problem : document_.checked(settings_).problems) {
@@ -49,58 +42,19 @@ class Repairs {
             if (begin > selection_.end || end < selection_.begin) continue;
             problem_ = &problem;
             if (problem.code == "duplicate_name") rename(begin, end);
-            if (problem.code == "invalid_duration") add_unit(begin, end);
+            if (problem.code == "invalid_duration" && problem.fixes.empty()) add_unit(begin, end);
             if (problem.code == "yaml_syntax") quote_expression(begin);
+            if (problem.code == "unknown_alias") name_anchor(begin);
         }
-    }
-
-    void describe_handler() {
-        if (document_.kind() != source::TextKind::Workflow) return;
-        if (document_.uri().ends_with(".json")) return;
-        const auto call = handler_at(document_, selection_.begin);
-        if (!call || call->role != HandlerPlace::Role::Call || call->name.empty()) return;
-        const bool is_served =
-            document_.checked(settings_).definition.handlers.contains(call->name) ||
-            (settings_.index != nullptr && !settings_.index->registrations(call->name, "").empty());
-        if (is_served) return;
-        const yaml::LineTree& tree = parts_.tree();
-        const std::string& eol = parts_.line_break();
-        const std::string word = yaml_word(call->name);
-        const std::string title = fmt::format("Describe \"{}\" in \"handlers\"", call->name);
-        const int handlers = tree.find(0, "handlers");
-        if (handlers >= 0) {
-            const TreeNode& here = tree.at(handlers);
-            if (here.kind != Kind::Map || here.is_flow || here.children.empty()) return;
-            const std::size_t at = tree.at(here.children.front()).whole.begin;
-            const std::string in(parts_.column(at), ' ');
-            return add(
-                title, {{at, at, fmt::format("{0}:{1}{2}  exec: [{0}]{1}{2}", word, eol, in)}}
-            );
-        }
-        int block = tree.find(0, "steps");
-        if (block < 0) block = tree.find(0, "nodes");
-        if (block < 0) return;
-        const std::size_t at = tree.at(block).whole.begin;
-        if (parts_.column(at) != 0) return;
-        add(title, {{at, at, fmt::format("handlers:{1}  {0}:{1}    exec: [{0}]{1}", word, eol)}});
     }
 
  private:
-    const Document& document_;
     const CheckSettings& settings_;
-    TextParts parts_;
-    Selection selection_;
-    Json& actions_;
     const Diagnostic* problem_ = nullptr;  ///< that is being repaired
 
     void add(std::string title, const std::vector<TextEdit>& edits) {
-        Json action = action_json(
-            document_, std::move(title), problem_ == nullptr ? kRewrite : kQuickFix, edits
-        );
-        if (problem_ != nullptr) {
-            action["diagnostics"] = Json::array({diagnostic_json(document_, settings_, *problem_)});
-        }
-        actions_.push_back(std::move(action));
+        Json& action = Refactoring::add(std::move(title), kQuickFixKind, edits);
+        action["diagnostics"] = Json::array({diagnostic_json(document_, settings_, *problem_)});
     }
 
     /// The step keeps the handler that it has now.
@@ -114,6 +68,26 @@ class Repairs {
             if (text.empty()) text = name;
             return add(
                 fmt::format("Rename this one to \"{}\"", name), {{place.begin, place.end, text}}
+            );
+        }
+    }
+
+    /// The nearest of the anchors before the alias.
+    void name_anchor(std::size_t at) {
+        std::vector<std::string_view> anchors;
+        const std::vector<NamePlace> names = names_of(tree_);
+        for (const NamePlace& place : names) {
+            if (place.kind != NameKind::Anchor || place.end < at) {
+                const bool is_anchor = place.kind == NameKind::Anchor && place.is_declaration;
+                if (is_anchor) anchors.push_back(place.name);
+                continue;
+            }
+            if (place.is_declaration || place.begin > at + 1) return;
+            const std::string_view meant = model::closest(place.name, anchors);
+            if (meant.empty()) return;
+            return add(
+                fmt::format("Replace \"{}\" with \"{}\"", place.name, meant),
+                {{place.begin, place.end, std::string(meant)}}
             );
         }
     }
@@ -154,6 +128,97 @@ class Repairs {
     }
 };
 
+/// What is behind a `---` goes to a file of its own, beside the file.
+class DocumentMove : public Refactoring {
+ public:
+    using Refactoring::Refactoring;
+
+    void run(const CheckSettings& settings) {
+        for (const Diagnostic& problem : document_.checked(settings).problems) {
+            if (problem.code != "several_documents") continue;
+            const std::size_t at = document_.lines().offset_of_place(problem.line, problem.column);
+            const bool is_selected =
+                parts_.line_begin(at) <= selection_.end && selection_.begin <= parts_.line_end(at);
+            const bool is_separator = text().substr(at).starts_with("---");
+            if (is_selected && is_separator)
+                move(at, diagnostic_json(document_, settings, problem));
+        }
+    }
+
+ private:
+    void move(std::size_t at, Json problem) {
+        const std::size_t line_end = std::min(text().find('\n', at), text().size() - 1);
+        const std::string moved(text().substr(line_end + 1));
+        if (moved.empty()) return;
+        const std::string uri = new_uri(moved);
+        const LineIndex& lines = document_.lines();
+        const LineIndex none("", Encoding::Utf8);
+        Json insertion = {{"range", range_json(none, 0, 0)}, {"newText", moved}};
+        Json deletion = {{"range", range_json(lines, at, text().size())}, {"newText", ""}};
+        const Json created = {{"uri", uri}, {"version", nullptr}};
+        const Json here = {{"uri", document_.uri()}, {"version", document_.version}};
+        Json& action =
+            add(fmt::format("Move to {}", uri.substr(uri.rfind('/') + 1)), kQuickFixKind, {});
+        action["diagnostics"] = Json::array({std::move(problem)});
+        action["edit"] = {
+            {"documentChanges",
+             Json::array(
+                 {Json{{"kind", "create"}, {"uri", uri}},
+                  Json{{"textDocument", created}, {"edits", Json::array({std::move(insertion)})}},
+                  Json{{"textDocument", here}, {"edits", Json::array({std::move(deletion)})}}}
+             )}
+        };
+    }
+
+    /// By the name of its workflow, if that can be a file's.
+    std::string new_uri(const std::string& moved) const {
+        const yaml::LineTree tree(moved);
+        const int head = tree.find(0, "workflow");
+        const std::string name = head < 0 ? std::string() : tree.scalar(head);
+        const std::string& own = document_.uri();
+        const std::string folder = own.substr(0, own.rfind('/') + 1);
+        const bool is_word = !name.empty() && name.size() <= 100 && yaml_word(name) == name;
+        std::string uri = folder + name + ".ebb.yaml";
+        if (is_word && uri != own) return uri;
+        const std::string file = own.substr(folder.size());
+        return folder + file.substr(0, file.find('.')) + "-2.ebb.yaml";
+    }
+};
+
+/// An entry in `handlers:`.
+class Description : public Refactoring {
+ public:
+    using Refactoring::Refactoring;
+
+    void run(const CheckSettings& settings) {
+        if (document_.kind() != source::TextKind::Workflow) return;
+        const auto call = handler_at(document_, selection_.begin);
+        if (!call || call->role != HandlerPlace::Role::Call || call->name.empty()) return;
+        const bool is_served =
+            document_.checked(settings).definition.handlers.contains(call->name) ||
+            (settings.index != nullptr && !settings.index->registrations(call->name, "").empty());
+        if (is_served) return;
+        const std::string& eol = parts_.line_break();
+        const std::string word = yaml_word(call->name);
+        const std::string title = fmt::format("Describe \"{}\" in \"handlers\"", call->name);
+        const int handlers = tree_.find(0, "handlers");
+        if (handlers < 0) {
+            const auto at = place_before_nodes();
+            if (!at) return;
+            const std::string entry =
+                fmt::format("handlers:{1}  {0}:{1}    exec: [{0}]{1}", word, eol);
+            add(title, kRewriteKind, {{*at, *at, entry}});
+            return;
+        }
+        const TreeNode& here = tree_.at(handlers);
+        if (here.kind != Kind::Map || here.is_flow || here.children.empty()) return;
+        const std::size_t at = tree_.at(here.children.front()).whole.begin;
+        const std::string in(parts_.column(at), ' ');
+        const std::string entry = fmt::format("{0}:{1}{2}  exec: [{0}]{1}{2}", word, eol, in);
+        add(title, kRewriteKind, {{at, at, entry}});
+    }
+};
+
 }  // namespace
 
 void add_repairs(
@@ -165,13 +230,22 @@ void add_repairs(
     Repairs(document, settings, selection, actions).run();
 }
 
+void add_document_moves(
+    const Document& document,
+    const CheckSettings& settings,
+    const Selection& selection,
+    Json& actions
+) {
+    DocumentMove(document, selection, actions).run(settings);
+}
+
 void add_descriptions(
     const Document& document,
     const CheckSettings& settings,
     const Selection& selection,
     Json& actions
 ) {
-    Repairs(document, settings, selection, actions).describe_handler();
+    Description(document, selection, actions).run(settings);
 }
 
 void add_stubs(const Document& document, const Selection& selection, Json& actions) {

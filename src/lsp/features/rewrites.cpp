@@ -5,21 +5,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "lsp/features/names.h"
-#include "lsp/features/refactor.h"
-#include "lsp/features/text_parts.h"
+#include "lsp/features/refactoring.h"
 
 namespace ebb::lsp {
 
 namespace {
 
-using yaml::LineTree;
 using yaml::TreeNode;
 using yaml::TreeRange;
 using Kind = TreeNode::Kind;
 using Style = model::Document::Style;
 
-constexpr std::string_view kRewrite = "refactor.rewrite";
 /// Nothing longer than this is put on one line.
 constexpr std::size_t kLineBytesMax = 100;
 
@@ -27,14 +23,9 @@ std::string indent(std::size_t columns) {
     return std::string(columns, ' ');
 }
 
-class Rewrites {
+class Rewrites : public Refactoring {
  public:
-    Rewrites(const Document& document, const Selection& selection, Json& actions)
-        : document_(document),
-          parts_(document),
-          tree_(document.tree()),
-          selection_(selection),
-          actions_(actions) {}
+    using Refactoring::Refactoring;
 
     void run() {
         const int inner = tree_.innermost(selection_.begin);
@@ -54,33 +45,8 @@ class Rewrites {
     }
 
  private:
-    const Document& document_;
-    TextParts parts_;
-    const LineTree& tree_;
-    Selection selection_;
-    Json& actions_;
-
     void add(std::string title, const std::vector<TextEdit>& edits) {
-        actions_.push_back(action_json(document_, std::move(title), kRewrite, edits));
-    }
-
-    std::string_view text() const { return tree_.text(); }
-
-    bool has_nodes(int list) const {
-        const std::vector<int>& children = tree_.at(list).children;
-        return !children.empty() && is_node_item(tree_, children.front());
-    }
-
-    /// Is a comment between the children?
-    bool has_comments(int node) const {
-        const TreeNode& here = tree_.at(node);
-        std::size_t at = here.value.begin;
-        for (const int child : here.children) {
-            const std::size_t begin = std::max<std::size_t>(at, tree_.at(child).whole.begin);
-            if (text().substr(at, begin - at).find('#') != std::string_view::npos) return true;
-            at = std::max<std::size_t>(at, parts_.end_of(child));
-        }
-        return false;
+        Refactoring::add(std::move(title), kRewriteKind, edits);
     }
 
     bool is_block_item(int item) const {
@@ -141,14 +107,6 @@ class Rewrites {
         }
         if (text.empty()) return;
         add("Write on several lines", {{range->begin, range->end, text}});
-    }
-
-    /// Can the value stand in brackets as it is written?
-    bool fits_in_flow(int node) const {
-        const TreeNode& here = tree_.at(node);
-        const bool is_plain = here.kind == Kind::Scalar && here.style == Style::Plain;
-        return !is_plain ||
-               tree_.slice(here.value).find_first_of(",[]{}") == std::string_view::npos;
     }
 
     void write_line(int item) {
@@ -212,13 +170,6 @@ class Rewrites {
             if (is_touched) items.push_back(child);
         }
         return items;
-    }
-
-    std::string name_of(int item) const {
-        const TreeNode& here = tree_.at(item);
-        if (here.kind == Kind::Scalar) return tree_.scalar(item);
-        const std::string_view kind = kind_of_node(tree_, item);
-        return kind.empty() ? std::string() : tree_.scalar(tree_.find(item, kind));
     }
 
     /// The lines of the nodes `from` to `to`, further right.

@@ -1,6 +1,7 @@
 #include "lsp/features/schema.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
@@ -58,6 +59,31 @@ SchemaPlaces fitting(SchemaPlaces places, const LineTree& tree, int map) {
         return place->contains("properties") && place->contains("title") && !is_named(place);
     });
     return places;
+}
+
+using KeyOrders = std::unordered_map<const Json*, std::vector<std::string>>;
+
+/// Json sorts keys, the text of the schema has them in the order in which people write them.
+void note_orders(const Json& part, const nlohmann::ordered_json& written, KeyOrders& orders) {
+    if (part.is_array()) {
+        for (std::size_t i = 0; i < part.size(); ++i) note_orders(part[i], written[i], orders);
+    }
+    if (!part.is_object()) return;
+    for (const auto& [key, value] : written.items()) {
+        if (key == "properties" && value.is_object()) {
+            for (const auto& property : value.items()) orders[&part].push_back(property.key());
+        }
+        note_orders(part.at(key), value, orders);
+    }
+}
+
+const KeyOrders& key_orders() {
+    static const KeyOrders kOrders = [] {
+        KeyOrders orders;
+        note_orders(schema(), nlohmann::ordered_json::parse(kWorkflowSchema), orders);
+        return orders;
+    }();
+    return kOrders;
 }
 
 std::string type_of(const SchemaPlaces& value) {
@@ -159,6 +185,18 @@ std::vector<SchemaKey> keys_of(const SchemaPlaces& map) {
     std::stable_sort(keys.begin(), keys.end(), [](const SchemaKey& a, const SchemaKey& b) {
         return a.is_required > b.is_required;
     });
+    return keys;
+}
+
+std::vector<std::string> usual_order(const SchemaPlaces& map) {
+    std::vector<std::string> keys;
+    for (const Json* place : map) {
+        const auto found = key_orders().find(place);
+        if (found == key_orders().end()) continue;
+        for (const std::string& key : found->second) {
+            if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+        }
+    }
     return keys;
 }
 

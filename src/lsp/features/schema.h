@@ -33,6 +33,8 @@ struct SchemaKey {
 
 /// Required ones first.
 std::vector<SchemaKey> keys_of(const SchemaPlaces& map);
+/// The keys in the order in which the schema has them.
+std::vector<std::string> usual_order(const SchemaPlaces& map);
 std::vector<std::string> words_of(const SchemaPlaces& value);
 std::string description_of(const SchemaPlaces& value);
 SchemaKey describe_key(std::string_view name, const SchemaPlaces& value);

@@ -103,8 +103,8 @@ std::vector<Mark> marks_of(const Document& document) {
     const yaml::LineTree& tree = document.tree();
     std::vector<Mark> marks;
     for (const NamePlace& name : names_of(tree)) {
-        if (name.kind == NameKind::Branch) continue;
         const bool is_handler = name.kind == NameKind::Handler;
+        if (!is_handler && name.kind != NameKind::Node) continue;
         marks.push_back(
             {.begin = name.begin,
              .end = name.end,

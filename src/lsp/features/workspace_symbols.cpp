@@ -87,9 +87,11 @@ std::vector<DeclaredSymbol> declared_symbols(const Document& document) {
         symbols.push_back({.name = workflow, .begin = place.begin, .end = place.end});
     }
     for (const NamePlace& place : names_of(tree)) {
-        if (!place.is_declaration || place.name.empty() || place.kind == NameKind::Branch) continue;
+        const bool is_node = place.kind == NameKind::Node;
+        const bool is_symbol = is_node || place.kind == NameKind::Handler;
+        if (!place.is_declaration || place.name.empty() || !is_symbol) continue;
         SymbolKind kind = SymbolKind::Method;
-        if (place.kind == NameKind::Node) {
+        if (is_node) {
             const std::string_view node = kind_of_node(tree, tree.at(place.node).parent);
             kind = symbol_of(node.empty() ? "step" : node);
         }

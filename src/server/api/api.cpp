@@ -119,6 +119,7 @@ Routes make_routes(Service& service) {
     add_audit_routes(routes, service);
     add_workflow_routes(routes, service);
     add_instance_routes(routes, service);
+    add_related_routes(routes, service);
     add_count_routes(routes, service);
     add_history_routes(routes, service);
     add_start_routes(routes, service);

@@ -21,6 +21,10 @@ constexpr std::size_t kDecisionRolesMax = 64;
 
 http::Response get_server(Service& service, Call& call) {
     call.query.check_all_used();
+    Json links = Json::array();
+    for (const PageLink& link : service.links) {
+        links.push_back({{"name", link.name}, {"url", link.url}});
+    }
     return json_response(
         200,
         Json{
@@ -32,7 +36,10 @@ http::Response get_server(Service& service, Call& call) {
             {"is_dev", service.is_dev},
             {"worker", {{"id", service.engine.worker_id()}, {"is_enabled", service.has_worker}}},
             {"auth", {{"mode", service.needs_login ? "token" : "none"}}},
-            {"ui", {{"title", view::text_json(service.title)}, {"banner", nullptr}}},
+            {"ui",
+             {{"title", view::text_json(service.title)},
+              {"banner", nullptr},
+              {"links", std::move(links)}}},
             {"capabilities", {"events"}},
             {"limits",
              {{"json_bytes_max", kJsonBytesMax},
@@ -110,7 +117,7 @@ http::Response put_token(Service& service, Call& call) {
     body.check_all_used();
     auto created = service.access.create_token(credential);
     if (!created) {
-        throw Problem("conflict", fmt::format("There is a token \"{}\" already.", credential.name));
+        throw Problem("conflict", fmt::format("The token \"{}\" exists already.", credential.name));
     }
     created->view["token"] = created->token;
     auto response = json_response(201, created->view);

@@ -52,6 +52,7 @@ struct Service {
     bool needs_login = true;
     SignIn* sign_in = nullptr;  ///< by an OpenID provider; null = there is none
     std::string title;
+    std::vector<PageLink> links{};
     std::string openapi;       ///< the document
     std::string openapi_etag;  ///< with its quotes
     std::function<void(std::string_view event, const std::string& detail)> report;
@@ -139,6 +140,7 @@ void add_project_routes(Routes& routes, Service& service);
 void add_audit_routes(Routes& routes, Service& service);
 void add_workflow_routes(Routes& routes, Service& service);
 void add_instance_routes(Routes& routes, Service& service);
+void add_related_routes(Routes& routes, Service& service);
 void add_count_routes(Routes& routes, Service& service);
 void add_history_routes(Routes& routes, Service& service);
 void add_start_routes(Routes& routes, Service& service);

@@ -53,22 +53,19 @@ using Act = Acted (*)(Steering&);
 Acted cancel(Steering& steer) {
     steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
     steer.body.check_all_used();
-    steer.service.engine.cancel(steer.id, steer.options);
-    return std::nullopt;
+    return steer.service.engine.cancel(steer.id, steer.options);
 }
 
 Acted abort(Steering& steer) {
     steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
     steer.body.check_all_used();
-    steer.service.engine.abort(steer.id, steer.options);
-    return std::nullopt;
+    return steer.service.engine.abort(steer.id, steer.options);
 }
 
 Acted pause(Steering& steer) {
     steer.options.reason = steer.body.text("reason", kReasonBytesMax).value_or("");
     steer.body.check_all_used();
-    steer.service.engine.pause(steer.id, steer.options);
-    return std::nullopt;
+    return steer.service.engine.pause(steer.id, steer.options);
 }
 
 Acted resume(Steering& steer) {

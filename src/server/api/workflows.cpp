@@ -19,6 +19,7 @@
 #include "support/sha256.h"
 #include "view/problem_json.h"
 #include "view/retention_json.h"
+#include "view/step_stats.h"
 #include "view/workflow_json.h"
 
 namespace ebb::server {
@@ -224,6 +225,15 @@ http::Response get_layout(Service& service, Call& call) {
     return response;
 }
 
+http::Response get_step_stats(Service& service, Call& call) {
+    call.query.check_all_used();
+    const WorkflowRow row = find_version(service, call);
+    return json_response(
+        200,
+        view::step_stats_json(service.reader, service.reads, service.clock, row.name, row.version)
+    );
+}
+
 http::Response register_workflow(Service& service, Call& call) {
     call.query.check_all_used();
     const Definition definition = read_definition(call);
@@ -351,6 +361,11 @@ void add_workflow_routes(Routes& routes, Service& service) {
         "getWorkflowLayout",
         "workflows.read",
         get_layout);
+    add("GET",
+        "/workflows/{name}/versions/{version}/steps",
+        "getStepStats",
+        "stats.read",
+        get_step_stats);
     add("PUT",
         "/workflows/{name}/retention",
         "setRetention",

@@ -16,7 +16,7 @@ namespace {
     throw Error(
         ErrorCode::CorruptState,
         fmt::format(
-            "The column '{}' of the database holds something other than {}.",
+            "The column \"{}\" of the database holds something other than {}.",
             name == nullptr ? "?" : name,
             expected
         )

@@ -17,7 +17,7 @@ InstanceRow instance_row(const Result& rows, int row) {
         throw Error(
             ErrorCode::CorruptState,
             fmt::format(
-                "The instance {} has the unknown status '{}'.",
+                "The instance {} has the unknown status \"{}\".",
                 instance.id.to_string(),
                 rows.text(row, 4)
             )
@@ -41,7 +41,7 @@ HistoryEvent history_event(const Result& rows, int row, const InstanceId& instan
         throw Error(
             ErrorCode::CorruptState,
             fmt::format(
-                "Event {} of the instance {} has the unknown type '{}'.",
+                "Event {} of the instance {} has the unknown type \"{}\".",
                 event.seq,
                 instance.to_string(),
                 rows.text(row, first + 1)

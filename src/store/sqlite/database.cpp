@@ -124,7 +124,7 @@ void Database::fail(int rc, std::string_view doing) const {
     throw Error(
         meaning.code,
         fmt::format(
-            "The SQLite store '{}' failed while {}: {} (code {}). {}",
+            "The SQLite store \"{}\" failed while {}: {} (code {}). {}",
             path_,
             doing,
             reason,

@@ -154,7 +154,7 @@ void HintFile::fail(std::string_view doing) const {
     const std::string reason = std::generic_category().message(errno);
     throw Error(
         ErrorCode::StoreUnavailable,
-        fmt::format("The hints file '{}' failed while {}: {}.", path_, doing, reason)
+        fmt::format("The hints file \"{}\" failed while {}: {}.", path_, doing, reason)
     );
 }
 

@@ -32,7 +32,7 @@ void require_wal(Database& database) {
     throw Error(
         ErrorCode::StoreError,
         fmt::format(
-            "The SQLite store '{}' cannot use a write-ahead log ({} instead). The file must be "
+            "The SQLite store \"{}\" cannot use a write-ahead log ({} instead). The file must be "
             "writable and on a local file system.",
             database.path(),
             mode.text(0)

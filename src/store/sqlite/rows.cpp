@@ -22,7 +22,7 @@ std::vector<std::string> names_from_json(std::string_view text, std::string_view
     if (is_valid) return names;
     throw Error(
         ErrorCode::CorruptState,
-        fmt::format("The worker '{}' has a list that is not a JSON array of names.", worker)
+        fmt::format("The worker \"{}\" has a list that is not a JSON array of names.", worker)
     );
 }
 
@@ -32,7 +32,7 @@ InstanceId parse_id(std::string_view text, std::string_view table) {
     if (const auto id = InstanceId::parse(text)) return *id;
     throw Error(
         ErrorCode::CorruptState,
-        fmt::format("The table {} holds '{}', which is not an id.", table, text)
+        fmt::format("The table {} holds \"{}\", which is not an id.", table, text)
     );
 }
 
@@ -47,7 +47,7 @@ InstanceRow instance_row(const Query& query) {
         throw Error(
             ErrorCode::CorruptState,
             fmt::format(
-                "The instance {} has the unknown status '{}'.", query.text(0), query.text(4)
+                "The instance {} has the unknown status \"{}\".", query.text(0), query.text(4)
             )
         );
     }
@@ -69,7 +69,7 @@ HistoryEvent history_event(const Query& query, const InstanceId& instance, int f
         throw Error(
             ErrorCode::CorruptState,
             fmt::format(
-                "Event {} of the instance {} has the unknown type '{}'.",
+                "Event {} of the instance {} has the unknown type \"{}\".",
                 event.seq,
                 instance.to_string(),
                 query.text(first + 1)

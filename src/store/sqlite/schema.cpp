@@ -34,7 +34,7 @@ void check_known(
         throw Error(
             ErrorCode::StoreVersion,
             fmt::format(
-                "Migration {} ({}) of '{}' is not the one of this program: the database was made "
+                "Migration {} ({}) of \"{}\" is not the one of this program: the database was made "
                 "by another edition of ebb and cannot be used with this one.",
                 number,
                 name,
@@ -80,7 +80,8 @@ int applied_version(Database& database) {
     throw Error(
         ErrorCode::StoreVersion,
         fmt::format(
-            "The schema of '{}' has version {}, but this program knows only up to {}. Use a newer "
+            "The schema of \"{}\" has version {}, but this program knows only up to {}. Use a "
+            "newer "
             "ebb.",
             database.path(),
             version,
@@ -155,7 +156,7 @@ void check_schema(Database& database) {
     throw Error(
         ErrorCode::StoreVersion,
         fmt::format(
-            "The schema of '{}' has version {}, and this program needs {}. Run `ebb migrate`, or "
+            "The schema of \"{}\" has version {}, and this program needs {}. Run `ebb migrate`, or "
             "open "
             "the store with migrations on.",
             database.path(),

@@ -56,7 +56,7 @@ class SqliteSnapshotStore final : public SnapshotStore {
     SqliteSnapshotStore(const SqliteOptions& file, const SnapshotStoreOptions& options)
         : SnapshotStore(options), database_(sqlite::open_for_writing(file)) {
         if (file.migrate) migrate();
-        check_snapshot_columns(columns_of(database_), fmt::format("'{}'", file.path));
+        check_snapshot_columns(columns_of(database_), fmt::format("\"{}\"", file.path));
     }
 
  private:

@@ -83,6 +83,13 @@ test('every command is registered, and every file of the walkthrough is there', 
   }
 });
 
+test('the entry for the catalog of schemas names the files that are workflows by their names', () => {
+  const { fileMatch, url } = JSON.parse(readFileSync(join(source, '../../schema/schemastore.json'), 'utf8'));
+  const { extensions } = manifest.contributes.languages[0];
+  assert.deepEqual(fileMatch.sort(), [...extensions, '.ebb.json'].map((ending) => `*${ending}`).sort());
+  assert.match(url, /^https:\/\/.*\/workflow\.schema\.json$/);
+});
+
 test('what starts a program is restricted until the workspace is trusted', () => {
   const { untrustedWorkspaces } = manifest.capabilities;
   assert.equal(untrustedWorkspaces.supported, 'limited');
@@ -94,6 +101,15 @@ test('the template for JetBrains has the keys that LSP4IJ documents', () => {
   assert.deepEqual(Object.keys(template), ['id', 'name', 'programArgs', 'fileTypeMappings']);
   assert.equal(template.programArgs.default, 'ebb lsp');
   for (const { fileType, languageId } of template.fileTypeMappings) assert.ok(fileType.name && languageId);
+  // It only looks for the command and downloads nothing.
+  const installer = JSON.parse(read('../jetbrains/ebb/installer.json'));
+  assert.deepEqual(Object.keys(installer), ['id', 'name', 'executeOnStartServer', 'check']);
+  assert.equal(installer.check.exec.command.default, 'which ebb');
+  // Each setting of the server's page, and no other.
+  const page = readFileSync(join(source, '../../docs/reference/lsp.md'), 'utf8').split('## Settings')[1].split('\n## ')[0];
+  const documented = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const { ebb } = JSON.parse(read('../jetbrains/ebb/settings.schema.json')).properties;
+  assert.deepEqual(Object.keys(ebb.properties).sort(), documented.sort());
   const modes = manifest.contributes.configuration.properties['ebb.inlayHints'].enum;
   assert.ok(modes.includes(JSON.parse(read('../jetbrains/ebb/initializationOptions.json')).inlayHints));
   assert.ok(modes.includes(JSON.parse(read('../jetbrains/ebb/settings.json')).ebb.inlayHints));

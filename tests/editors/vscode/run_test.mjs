@@ -157,7 +157,7 @@ test('a workflow runs here: its decision is made in its page, and its timeline a
     await takePicture(page, 'editors-run.png');
 
     // Only what the instance waits for is offered.
-    assert.deepEqual(await panel.getByRole('toolbar').getByRole('button').allInnerTexts(), ['Decide...', 'Cancel...']);
+    assert.deepEqual(await panel.getByRole('toolbar').getByRole('button').allInnerTexts(), ['Decide...', 'Pause...', 'Cancel...', 'Abort...']);
 
     // A person who does not confirm changes nothing.
     await panel.getByRole('button', { name: 'Decide...' }).click();
@@ -190,7 +190,7 @@ test('instances of a store are found, signalled and cancelled, and no program lo
   const db = join(home, 'shop.db');
   const waiting = join(home, 'waiting.yaml');
   writeText(waiting, WAIT);
-  for (const key of ['P-1', 'P-2']) ebb('start', waiting, '--key', key, '--db', db);
+  for (const key of ['P-1', 'P-2', 'P-3']) ebb('start', waiting, '--key', key, '--db', db);
   ebb('worker', '--once', '--db', db);
   const settings = { ...SETTINGS, 'ebb.connections': [{ name: 'Shop', url: db }, { name: 'Gone', url: join(home, 'gone.db') }, { name: 'Open secret', url: 'postgresql://ann:secret@127.0.0.1/shop' }] };
   const code = await Code.start({ files: { 'refund.ebb.yaml': REFUND }, isTrusted: true, settings });
@@ -216,12 +216,49 @@ test('instances of a store are found, signalled and cancelled, and no program lo
     await confirm(page, 'Cancel waiting', 'Cancel the Instance');
     await waitFor(page, () => ebb('history', 'key:waiting/P-2', '--json', '--db', db).includes('cancel_requested'));
 
+    // What cannot be taken back is typed.
+    await menu(page, 'P-3', 'Pause...');
+    await confirm(page, 'Pause waiting', 'Pause');
+    await row(page, 'P-3').filter({ hasText: 'paused' }).waitFor();
+    const { id } = JSON.parse(ebb('show', 'key:waiting/P-3', '--json', '--db', db));
+    await menu(page, 'P-3', 'Abort...');
+    await answer(page, 'Abort waiting', id.slice(-8));
+    await row(page, 'P-3').filter({ hasText: 'aborted' }).waitFor();
+
     // What cannot be reached says why, and a password in the settings is refused and not used.
     await expand(page, 'Gone');
     await row(page, 'There is no database').waitFor();
     await expand(page, 'Open secret');
     await row(page, '.pgpass').waitFor();
     assert.ok(!code.starts().some((one) => one.includes('secret')));
+  } finally {
+    await code.stop();
+  }
+});
+
+test('a workflow is compared with the version that a store has, and its lens counts the instances', async () => {
+  const db = join(home, 'compared.db');
+  const waiting = join(home, 'compared.yaml');
+  writeText(waiting, WAIT);
+  ebb('start', waiting, '--key', 'C-1', '--db', db);
+  ebb('worker', '--once', '--db', db);
+  const changed = WAIT + '  - step: unpack\n';
+  const code = await Code.start({ files: { 'waiting.ebb.yaml': changed }, isTrusted: true, settings: { ...SETTINGS, 'ebb.connections': [{ name: 'Shop', url: db }] } });
+  try {
+    const page = await openPage(browser, code.url({ file: 'waiting.ebb.yaml' }));
+    await page.locator('.tab.active').filter({ hasText: 'waiting.ebb.yaml' }).waitFor();
+    await page.locator('.codelens-decoration a', { hasText: 'Run' }).first().waitFor();
+    await command(page, 'Ebb: Compare with Registered Version');
+    const inner = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+    await inner.locator('#list', { hasText: 'unpack' }).waitFor();
+    await inner.locator('svg.ebb-diagram g[data-node="unpack"]').waitFor();
+    await inner.locator('#state', { hasText: 'give the workflow a new one' }).waitFor();
+    await inner.locator('g[data-node="unpack"]').click();
+    await waitForLine(page, changed.split('\n').findIndex((one) => one.includes('unpack')) + 1);
+
+    await openView(page);
+    await expand(page, 'Shop');
+    await page.locator('.codelens-decoration a', { hasText: 'Shop: 1 running' }).first().waitFor();
   } finally {
     await code.stop();
   }
@@ -246,12 +283,15 @@ test('instances of a server: its token is kept secret, and a dead letter is requ
     await command(page, 'Ebb: Refresh Instances');
     await expand(page, 'parcel');
     await row(page, 'F-1').filter({ hasText: 'dead letter' }).waitFor();
+    await page.locator('.activitybar .badge-content', { hasText: '1' }).first().waitFor();
+    await expand(page, 'Decisions');
+    await row(page, 'No decision is awaited.').waitFor();
     await row(page, 'F-1').click();
     const panel = await instance(page, 'parcel');
     await status(panel, 'dead letter');
     await panel.locator('svg.ebb-diagram g[data-node="label"]').waitFor();
     await panel.locator('li[data-node="label"] .bar.failed').waitFor();
-    assert.deepEqual(await panel.getByRole('toolbar').getByRole('button').allInnerTexts(), ['Requeue', 'Cancel...']);
+    assert.deepEqual(await panel.getByRole('toolbar').getByRole('button').allInnerTexts(), ['Requeue', 'Cancel...', 'Abort...']);
     await takePicture(page, 'editors-instances.png');
     // The open file has the workflow.
     await panel.locator('g[data-node="label"]').click();

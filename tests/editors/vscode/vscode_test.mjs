@@ -25,6 +25,7 @@ const FILES = {
   'order.ebb.yaml': ORDER,
   'shop.ebb.yaml': SHOP,
   'refund.yaml': 'workflow: refund\nsteps:\n  - step: pay_back\n    handler: pay\n',
+  'later.ebb.yaml': 'workflow: later\ndeadline: 1h\nsteps:\n  - step: a\n    timout: 5s\n',
   'machine.yaml': 'services:\n  web: {image: web}\n',
 };
 
@@ -49,7 +50,7 @@ test('in the extension host of a trusted workspace', async (t) => {
     assert.equal(version, '1.100.3');
     assert.ok(results.length >= 10);
     for (const { name, ok, error } of results) await t.test(name, () => assert.ok(ok, error));
-    assert.deepEqual(code.starts(), ['lsp']);
+    assert.deepEqual(code.starts().map((one) => one.split(' ')[0]), ['lsp', 'validate']);
   } finally {
     await code.stop();
   }
@@ -107,6 +108,17 @@ test('the picture leads to the lines, the lines lead to the picture, and it foll
     await picture.locator('g.here[data-node="charge"]').waitFor();
     assert.equal(await picture.locator('g.here').count(), 1);
 
+    // The arrows go from node to node, and / finds one.
+    await node('reserve').focus();
+    await page.keyboard.press('ArrowDown');
+    await waitFor(page, () => picture.locator('g[data-node]:focus').count().then((count) => count === 1));
+    assert.notEqual(await picture.locator('g[data-node]:focus').getAttribute('data-node'), 'reserve');
+    await page.keyboard.press('/');
+    await page.keyboard.type('SHI');
+    await picture.locator('g.found[data-node="ship"]').waitFor();
+    await page.keyboard.press('Escape');
+    await picture.locator('g[data-node="ship"]:focus').waitFor();
+
     // From the keyboard.
     await node('reserve').focus();
     await page.keyboard.press('Enter');
@@ -137,5 +149,8 @@ async function makePicture(page, picture) {
   await page.locator('.squiggly-error').first().waitFor();
   await page.locator('.view-line', { hasText: 'timout' }).locator('span', { hasText: 'timout' }).last().hover();
   await page.locator('.monaco-hover-content', { hasText: 'timeout' }).first().waitFor();
+  // It is faded in.
+  const hovers = page.locator('.monaco-hover').filter({ hasText: 'timeout' });
+  await waitFor(page, () => hovers.first().evaluate((one) => one.getAnimations({ subtree: true }).length === 0 && getComputedStyle(one).opacity === '1'));
   await page.screenshot({ path: process.env.EBB_PICTURE });
 }

@@ -49,6 +49,29 @@ TEST_F(CliDiff, the_same_content_has_exit_code_0) {
     EXPECT_EQ(outcome.out, "order v3 order v3: no difference\n");
 }
 
+TEST_F(CliDiff, a_registered_version_is_drawn_by_its_name) {
+    for (const std::string& file : {before, after}) {
+        const Outcome started = world.run_db({"start", file});
+        ASSERT_EQ(started.code, 0) << started.err;
+    }
+    const Outcome older = world.run_db({"diagram", "order@3", "-f", "text"});
+    EXPECT_EQ(older.code, 0) << older.err;
+    EXPECT_NE(older.out.find("notify"), std::string::npos) << older.out;
+    EXPECT_EQ(older.out.find("pack"), std::string::npos) << older.out;
+    EXPECT_EQ(world.run_db({"diagram", "order@5"}).code, 3);
+}
+
+TEST_F(CliDiff, a_picture_for_a_program_names_its_nodes) {
+    const Outcome outcome = world.run({"diff", before, after, "--format", "svg", "--json"});
+    EXPECT_EQ(outcome.code, 1) << outcome.err;
+    const auto picture = Json::parse(outcome.out)["diagram"].get<std::string>();
+    for (const std::string node : {"pack", "charge", "notify"}) {
+        EXPECT_NE(picture.find("data-node=\"" + node + "\""), std::string::npos) << node;
+    }
+    const Outcome shown = world.run({"diff", before, after, "--format", "svg"});
+    EXPECT_EQ(shown.out.find("data-node"), std::string::npos);
+}
+
 TEST_F(CliDiff, json_has_the_values_as_json) {
     const Outcome outcome = world.run({"diff", before, after, "--json"});
     EXPECT_EQ(outcome.code, 1);

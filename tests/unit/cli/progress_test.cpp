@@ -121,7 +121,7 @@ TEST_F(CliProgress, waits_say_for_what_and_end) {
 
 TEST_F(CliProgress, a_rollback_ends_all_waits) {
     read("decision_awaited", "boss");
-    EXPECT_EQ(read("rollback_started", "", R"({"kind":"failure"})")->text, "ebbs back");
+    EXPECT_EQ(read("rollback_started", "", R"({"kind":"failure"})")->text, "rolls back");
     EXPECT_TRUE(progress.live().empty());
 }
 

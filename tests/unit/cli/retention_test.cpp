@@ -101,7 +101,7 @@ TEST_F(CliRetention, refuses_invalid_arguments) {
     EXPECT_THAT(why({"set", "a b", "1d"}), HasSubstr("is not a valid name of a workflow"));
     EXPECT_THAT(why({"clear", "parcel", "1d"}), HasSubstr("nothing else"));
     EXPECT_THAT(why({"list", "parcel"}), HasSubstr("takes no name"));
-    EXPECT_THAT(why({"drop"}), HasSubstr("\"drop\" is none of list, set, clear"));
+    EXPECT_THAT(why({"drop"}), HasSubstr("\"drop\" is not one of list, set, clear"));
     EXPECT_EQ(world.run({"retention"}).code, 2) << "it needs a database";
 }
 

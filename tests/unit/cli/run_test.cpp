@@ -57,6 +57,24 @@ TEST(CliRun, prints_what_happens_as_lines_of_json) {
     );
 }
 
+TEST(CliRun, stubs_of_missing_handlers_return_their_input) {
+    CliWorld world;
+    const std::string file = world.file(
+        "stubs.yaml",
+        "workflow: stubs\nhandlers: {known: {exec: [jq, '{known: .}']}}\nsteps:\n"
+        "  - step: far_away\n    compensate: undo\n  - known\n"
+    );
+    EXPECT_NE(world.run({"run", file, "-i", "7"}).code, 0);
+    const Outcome outcome = world.run({"run", file, "-i", "7", "--stub", "echo"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(nlohmann::json::parse(outcome.out), nlohmann::json({{"known", 7}}));
+    EXPECT_THAT(
+        outcome.err,
+        ::testing::HasSubstr("The handlers \"far_away\", \"undo\" only return the input.")
+    );
+    EXPECT_EQ(world.run({"run", file, "--stub", "parrot"}).code, 2);
+}
+
 TEST(CliRun, takes_a_sample_of_its_file) {
     CliWorld world;
     const std::string file = world.file("pay.yaml", with_samples("{small: {amount: 1}}"));
@@ -108,7 +126,7 @@ TEST(CliRun, shows_how_it_rolls_back) {
         "  ✓ reserve (<t>)\n"
         "  ✗ charge (<t>) exit_65: the card was declined (the program \"sh\" of the handler "
         "\"charge\" exited with code 65)\n"
-        "  · ebbs back\n"
+        "  · rolls back\n"
         "  ↩ release (<t>) undoes reserve\n"
         "failed after <t>: charge: exit_65\n"
     );
@@ -152,12 +170,15 @@ TEST(CliRun, bad_input_is_named_with_its_source) {
     const std::string file = world.file("hello.yaml", kHello);
     const Outcome bad = world.run({"run", file, "--input", "{"});
     EXPECT_EQ(bad.code, 2);
-    EXPECT_NE(bad.err.find("The JSON of --input"), std::string::npos) << bad.err;
+    EXPECT_NE(bad.err.find("The value of --input is not valid JSON"), std::string::npos) << bad.err;
     EXPECT_NE(bad.err.find("ebb: invalid_payload: "), std::string::npos);
     const Outcome missing = world.run({"run", file, "--input", "@" + world.path("none.json")});
     EXPECT_EQ(missing.code, 2);
-    EXPECT_NE(missing.err.find("No such file"), std::string::npos);
+    EXPECT_NE(missing.err.find("none.json\" does not exist.\n"), std::string::npos);
     EXPECT_EQ(world.run({"run", world.path("none.yaml")}).code, 2);
+    const std::string misspelled = world.run({"validate", world.path("helo.yaml")}).err;
+    EXPECT_NE(misspelled.find("helo.yaml\" does not exist. Did you mean \""), std::string::npos);
+    EXPECT_NE(misspelled.find("/hello.yaml\"?\n"), std::string::npos) << misspelled;
     EXPECT_EQ(world.run({"run", world.path("")}).code, 2);
 }
 
@@ -185,7 +206,9 @@ TEST(CliRun, keeps_its_work_in_the_database) {
     const Outcome again = world.run_db({"run", file, "-i", "\"b\"", "--key", "k"});
     EXPECT_EQ(again.code, 0);
     EXPECT_EQ(again.out, "\"Hello, a!\"\n");
-    EXPECT_NE(again.err.find("has this key already"), std::string::npos);
+    EXPECT_NE(again.err.find("has this key already and has ended\n"), std::string::npos);
+    const std::string difference = "It was started with another input, which it keeps.\n";
+    EXPECT_NE(again.err.find(difference), std::string::npos) << again.err;
 }
 
 TEST(CliRun, a_registered_version_never_changes) {

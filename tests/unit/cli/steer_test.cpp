@@ -73,6 +73,25 @@ TEST_F(CliSteer, cancel_and_abort_end_an_instance_and_say_so) {
     EXPECT_EQ(Json::parse(world.run_db({"abort", other, "--json"}).out)["status"], "aborted");
 }
 
+TEST_F(CliSteer, an_act_that_is_repeated_says_that_nothing_has_changed) {
+    const std::string id = start(kSignal);
+    const auto repeated = [&](const std::string& act, const std::string& target) {
+        EXPECT_EQ(world.run_db({act, target}).code, 0);
+        const Outcome again = world.run_db({act, target});
+        EXPECT_EQ(again.code, 0);
+        return normal(world, again.err);
+    };
+    const std::string nothing = "Nothing has changed: <id> was ";
+    EXPECT_EQ(repeated("pause", id), nothing + "paused already; it is paused now.\n");
+    EXPECT_EQ(repeated("cancel", id), nothing + "cancelled already; it is cancelled now.\n");
+    const std::string other = start(kSignal);
+    EXPECT_EQ(repeated("abort", other), nothing + "aborted already; it is aborted now.\n");
+    start(kSignal);
+    const std::vector<std::string> all{"pause", "--where", "status != \"completed\"", "--yes"};
+    EXPECT_THAT(world.run_db(all).err, ::testing::HasSubstr("Paused 1 instance"));
+    EXPECT_THAT(world.run_db(all).err, ::testing::HasSubstr("1 had nothing to do"));
+}
+
 TEST_F(CliSteer, pause_and_resume) {
     const std::string id = start(kSignal);
     EXPECT_EQ(world.run_db({"pause", id}).code, 0);
@@ -117,7 +136,7 @@ TEST_F(CliSteer, signal_carries_a_payload) {
     EXPECT_EQ(json["output"]["to"], "eve");
     const Outcome bare = world.run_db({"signal", id, "delivered", "--payload", "B1"});
     EXPECT_EQ(bare.code, 2);
-    EXPECT_NE(bare.err.find("The JSON of --payload is not valid JSON"), std::string::npos);
+    EXPECT_NE(bare.err.find("The value of --payload is not valid JSON"), std::string::npos);
     EXPECT_NE(bare.err.find("--payload '\"B1\"'"), std::string::npos) << bare.err;
 }
 
@@ -340,7 +359,7 @@ TEST_F(CliSteer, write_says_what_is_wrong_and_changes_nothing) {
     );
     EXPECT_NE(
         error_of({"note:=abc"})
-            .find("\"note\" (text) needs a JSON value, and abc is none. A text stands in quotes: "
+            .find("\"note\" (text) needs a JSON value, and abc is not one. Write a text in quotes: "
                   "note:='\"abc\"'."),
         std::string::npos
     );

@@ -61,7 +61,8 @@ TEST(CliUsage, values_out_of_range_say_what_is_allowed) {
     );
     EXPECT_EQ(
         err({"diagram", "x.yaml", "--format", "sgv"}),
-        "ebb: usage: --format: \"sgv\" is none of mermaid, plantuml, dot, svg, text; did you mean "
+        "ebb: usage: --format: \"sgv\" is not one of mermaid, plantuml, dot, svg, text; did you "
+        "mean "
         "\"svg\"?"
     );
     EXPECT_EQ(err({"wait"}), "ebb: usage: INSTANCE is required.");
@@ -198,12 +199,15 @@ TEST(CliUsage, another_word_for_a_value_is_recognized) {
     CliWorld world;
     EXPECT_EQ(
         line_of(world.run_db({"decide", "@1", "approve"}).err, 0),
-        "ebb: usage: VERDICT: \"approve\" is none of confirm, reject; did you mean \"confirm\"?"
+        "ebb: usage: VERDICT: \"approve\" is not one of confirm, reject; did you mean \"confirm\"?"
     );
     EXPECT_THAT(
         world.run_db({"list", "--waiting", "people"}).err, HasSubstr("did you mean \"person\"?")
     );
     EXPECT_THAT(world.run_db({"decide", "@1", "maybe"}).err, Not(HasSubstr("did you mean")));
+    EXPECT_THAT(
+        world.run({"completion"}).err, HasSubstr("SHELL is required: one of bash, zsh, fish.")
+    );
 }
 
 TEST(CliUsage, an_option_without_its_value_says_what_the_value_is) {
@@ -220,11 +224,22 @@ TEST(CliUsage, help_for_a_misspelled_command_names_the_right_one) {
     EXPECT_EQ(world.run({"help"}).out, world.run({"--help"}).out);
 }
 
+TEST(CliUsage, help_explains_instances_only_if_the_command_has_one) {
+    CliWorld world;
+    for (const char* command : {"show", "run", "list", "cancel"}) {
+        EXPECT_THAT(world.run({command, "--help"}).out, HasSubstr("An INSTANCE is")) << command;
+    }
+    for (const char* command : {"init", "validate", "doctor", "queue"}) {
+        EXPECT_THAT(world.run({command, "--help"}).out, Not(HasSubstr("An INSTANCE is")));
+    }
+    EXPECT_THAT(world.run({"--help"}).out, HasSubstr("An INSTANCE is"));
+}
+
 TEST(CliUsage, dev_refuses_a_file_that_does_not_exist) {
     CliWorld world;
     const Outcome outcome = world.run({"dev", world.path("none.yaml")});
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("There is no file"));
+    EXPECT_THAT(outcome.err, HasSubstr("none.yaml\" does not exist. `ebb init --yaml`"));
 }
 
 TEST(CliUsage, a_terminal_gets_errors_and_hints_broken_at_spaces) {

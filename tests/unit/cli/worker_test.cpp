@@ -4,6 +4,7 @@
 
 #include <ebb/error.h>
 
+#include "cli/text.h"
 #include "cli_world.h"
 #include "support/store_decorator.h"
 #include "workflows.h"
@@ -42,6 +43,28 @@ TEST(CliWorker, logs_json_lines_on_stdout) {
         EXPECT_TRUE(json["error"].get<std::string>().starts_with("exit_65: the card was declined"));
     }
     EXPECT_TRUE(has_failed);
+}
+
+TEST(CliWorker, logs_lines_that_fit_on_a_terminal) {
+    CliWorld world;
+    const std::string file = world.file("saga.yaml", kSaga);
+    world.is_terminal = true;
+    world.environment["NO_COLOR"] = "1";
+    for (const int columns : {80, 40}) {
+        world.columns = columns;
+        world.run_db({"start", file});
+        const Outcome outcome = world.run_db({"worker", "--allow-exec", "--once", "--id", "w1"});
+        std::size_t n = 0;
+        for (std::string line; !(line = line_of(outcome.err, n)).empty(); ++n) {
+            EXPECT_LE(display_width(line), columns) << line;
+        }
+        EXPECT_GT(n, 5U);
+        EXPECT_THAT(outcome.err, ::testing::HasSubstr(" worker_started worker=w1"));
+        EXPECT_THAT(outcome.err, ::testing::HasSubstr(" warning: step_failed"));
+        EXPECT_THAT(outcome.err, ::testing::Not(::testing::HasSubstr("time=")));
+        if (columns != 80) continue;
+        EXPECT_THAT(outcome.err, ::testing::HasSubstr(" saga v1 node=charge "));
+    }
 }
 
 TEST(CliWorker, serves_what_the_database_knows) {

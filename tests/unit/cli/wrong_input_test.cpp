@@ -49,9 +49,12 @@ TEST(CliWrongInput, start_with_a_known_key_says_that_the_input_differs) {
         return world.run_db(args);
     };
     start(R"({"a": 1, "b": 2})");
-    EXPECT_THAT(start(R"({"b":2,"a":1})").err, Not(HasSubstr("ANOTHER INPUT")));
+    EXPECT_THAT(start(R"({"b":2,"a":1})").err, Not(HasSubstr("another input")));
     EXPECT_EQ(Json::parse(start(R"({"b":2,"a":1})", true).out)["has_same_input"], true);
-    EXPECT_THAT(start(R"({"a": 7})").err, HasSubstr("It was started with ANOTHER INPUT"));
+    EXPECT_THAT(
+        start(R"({"a": 7})").err,
+        HasSubstr("instance. It was started with another input, which it keeps.\n")
+    );
     EXPECT_EQ(Json::parse(start(R"({"a": 7})", true).out)["has_same_input"], false);
 }
 

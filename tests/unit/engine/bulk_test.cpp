@@ -223,6 +223,14 @@ TEST_F(BulkTest, what_had_nothing_to_do_is_counted_apart) {
     run();
     EXPECT_EQ(progress(bulk).unchanged, 2);
     EXPECT_THAT(progress(bulk).skips.at(0).message, HasSubstr("not paused"));
+    const InstanceId first = begin(job(BulkAction::Pause));
+    run();
+    EXPECT_EQ(progress(first).done, 2);
+    world.clock.advance(1min);
+    const InstanceId second = begin(job(BulkAction::Pause));
+    run();
+    EXPECT_EQ(progress(second).unchanged, 2);
+    EXPECT_THAT(progress(second).skips.at(0).message, HasSubstr("paused already"));
 }
 
 TEST_F(BulkTest, keeps_its_rate) {

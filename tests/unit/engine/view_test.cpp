@@ -84,7 +84,7 @@ TEST_F(View, names_the_handler_that_no_worker_has) {
 }
 
 TEST_F(View, says_that_no_process_of_ebb_lives_which_decides_what_is_due) {
-    const std::string due = "no process of Ebb lives that decides it: start `ebb worker`.";
+    const std::string due = "no living process of Ebb can process it: start `ebb worker`.";
     const InstanceId id = start({node("nap", Delay{.duration = "5s", .until = {}})});
     engine->poll();
     EXPECT_EQ(engine->why(id).find(due), std::string::npos) << "it is not due";

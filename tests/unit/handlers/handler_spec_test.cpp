@@ -97,11 +97,15 @@ TEST(HandlerSpec, unknown_keys_are_errors_with_a_suggestion) {
         exec_with({{"time_out", "5s"}}), "unknown_key", "/time_out", "Did you mean \"timeout\"?"
     );
     expect_problem(
-        exec_with({{"zzzzzzzzzzz", 1}}), "unknown_key", "/zzzzzzzzzzz", "Known here: exec, "
+        exec_with({{"zzzzzzzzzzz", 1}}), "unknown_key", "/zzzzzzzzzzz", "Known are exec, "
     );
     expect_problem(
         http_with({{"header", {}}}), "unknown_key", "/http/header", "Did you mean \"headers\"?"
     );
+    for (const char* word : {"run", "command", "cmd", "shell", "script"}) {
+        const auto problems = problems_of({{word, "cat"}});
+        EXPECT_THAT(problems.at(0).message, ::testing::HasSubstr("Did you mean \"exec\"?")) << word;
+    }
     expect_problem(
         exec_with({{"a/b~c", 1}}), "unknown_key", "/a~1b~0c", "There is no key \"a/b~c\""
     );

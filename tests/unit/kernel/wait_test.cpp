@@ -186,7 +186,7 @@ TEST(Decision, is_refused_to_people_without_the_role) {
     EXPECT_EQ(world.last_refusal().code, "not_allowed");
     EXPECT_EQ(
         world.last_refusal().message,
-        "The decision \"ok\" may be made by boss, not by the role \"clerk\"."
+        "The decision \"ok\" needs the role boss, and the request has the role \"clerk\"."
     );
 }
 

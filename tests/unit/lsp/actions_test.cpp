@@ -13,6 +13,7 @@
 namespace ebb::lsp::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -198,15 +199,153 @@ TEST(QuickFix, repairs_what_needs_more_than_a_replacement) {
         Actions("workflow: a\nsteps:\n  - one\n  - o|ne\n").after("Rename this one"),
         "workflow: a\nsteps:\n  - one\n  - {step: one_2, handler: one}\n"
     );
+    EXPECT_THAT(
+        Actions("workflow: a\nsteps:\n  - {delay: one, for: \"|5\"}\n").titles(),
+        Contains("Write \"5m\"")
+    );
+    EXPECT_THAT(
+        Actions("workflow: a\nsteps:\n  - step: one\n    timeout: |5\n").titles(),
+        AllOf(Contains("Replace \"5\" with \"5m\""), Not(Contains(StartsWith("Write \"5"))))
+    );
     EXPECT_EQ(
-        Actions("workflow: a\nsteps:\n  - step: one\n    timeout: |5\n").after("Write \"5m\""),
-        "workflow: a\nsteps:\n  - step: one\n    timeout: 5m\n"
+        Actions("workflow: a\nsteps:\n  - step: one\n    input: &data {x: 1}\n  - step: two\n"
+                "    input: *|dat\n")
+            .after("Replace \"dat\" with"),
+        "workflow: a\nsteps:\n  - step: one\n    input: &data {x: 1}\n  - step: two\n"
+        "    input: *data\n"
     );
     const std::string quoted =
         Actions("workflow: a\nsteps:\n  - {step: b, input: {a: |${ workflow.input.x }|, c: 1}}\n")
             .after("Put the expression");
     EXPECT_THAT(quoted, HasSubstr("{a: \"${ workflow.input.x }\", c: 1}"));
     EXPECT_TRUE(source::check_text(quoted).is_valid()) << quoted;
+}
+
+TEST(MergeKey, is_written_out) {
+    const std::string before =
+        "workflow: a\nsteps:\n  - step: one\n    backoff: &slow {initial: 1m, max: 1h}\n"
+        "  - step: two\n    backoff:\n      max: 2h\n      <|<: *slow\n";
+    const std::string after = Actions(before).after("Write out what \"<<\" takes over");
+    EXPECT_THAT(after, HasSubstr("      max: 2h\n      initial: 1m\n"));
+    EXPECT_TRUE(source::check_text(after).is_valid()) << after;
+    // In braces, of several anchors, the first of which wins.
+    const std::string several =
+        "workflow: a\nsteps:\n  - step: one\n    input: &a {x: 1, y: 2}\n  - step: two\n"
+        "    input: &b {y: 3, z: 4}\n  - step: three\n    input: {|<<: [*a, *b], z: 5}\n";
+    const std::string written = Actions(several).after("Write out");
+    EXPECT_THAT(written, HasSubstr("input: {x: 1, y: 2, z: 5}\n"));
+    EXPECT_TRUE(source::check_text(written).is_valid()) << written;
+    // What has several lines stays, and so does what no anchor is for.
+    for (const std::string anchor : {"&a\n      x:\n        - 1\n", "&other {x: 1}\n"}) {
+        const Actions actions(
+            "workflow: a\nsteps:\n  - step: one\n    input: " + anchor +
+            "  - step: two\n    input: {|<<: *a}\n"
+        );
+        EXPECT_THAT(actions.titles(), Not(Contains(StartsWith("Write out")))) << anchor;
+    }
+}
+
+TEST(MergeKey, that_all_steps_have_becomes_defaults) {
+    const std::string steps =
+        "steps:\n  - step: one\n    |<<: *common\n    queue: q\n  - {step: two, <<: *common}\n";
+    const std::string rest = "steps:\n  - step: one\n    queue: q\n  - {step: two}\n";
+    EXPECT_EQ(
+        Actions("workflow: a\nshared: &common {timeout: 5s}\n" + steps).after("Rename \"shared\""),
+        "workflow: a\ndefaults: {timeout: 5s}\n" + rest
+    );
+    EXPECT_EQ(
+        Actions("workflow: a\ndefaults: &common\n  timeout: 5s\n" + steps).after("Remove \"<<\""),
+        "workflow: a\ndefaults:\n  timeout: 5s\n" + rest
+    );
+    EXPECT_TRUE(source::check_text("workflow: a\ndefaults:\n  timeout: 5s\n" + rest).is_valid());
+    for (const std::string shared :
+         {"shared: &common {input: 5}\n", "defaults: {queue: p}\nshared: &common {timeout: 5s}\n"
+         }) {
+        const Actions actions("workflow: a\n" + shared + steps);
+        EXPECT_THAT(actions.titles(), Not(Contains(StartsWith("Rename \"shared\"")))) << shared;
+    }
+}
+
+TEST(SortKeys, gives_the_order_of_the_reference) {
+    expect_same(
+        "workflow: a\nsteps:\n  - step: one\n    queue: |q\n    # Long ones are rare.\n"
+        "    timeout: 5s  # enough\n    input: {b: 1, a: 2}\n    description: >-\n      x\n",
+        "Sort the keys of \"one\"",
+        "workflow: a\nsteps:\n  - step: one\n    description: >-\n      x\n"
+        "    input: {b: 1, a: 2}\n    # Long ones are rare.\n    timeout: 5s  # enough\n"
+        "    queue: q\n"
+    );
+    expect_same(
+        "workflow: a\nsteps:\n  - timeout: 5s\n    st|ep: one\n  - two\n",
+        "Sort the keys of \"one\"",
+        "workflow: a\nsteps:\n  - step: one\n    timeout: 5s\n  - two\n"
+    );
+    expect_same(
+        "steps:\n  - one\n\n# First of all.\n|deadline: 1h\nworkflow: a\nversion: 2\n",
+        "Sort the keys of the workflow",
+        "workflow: a\nversion: 2\n\n# First of all.\ndeadline: 1h\nsteps:\n  - one\n"
+    );
+    expect_same(
+        "workflow: a\nsteps:\n  - {timeout: 5s, st|ep: one, input: [1, 2]}\n",
+        "Sort the keys of \"one\"",
+        "workflow: a\nsteps:\n  - {step: one, input: [1, 2], timeout: 5s}\n"
+    );
+    expect_same(
+        "workflow: a\nsteps:\n  - step: one\n    backoff: {m|ax: 1m, initial: 2s}\n",
+        "Sort the keys of \"backoff\"",
+        "workflow: a\nsteps:\n  - step: one\n    backoff: {initial: 2s, max: 1m}\n"
+    );
+}
+
+TEST(SortKeys, is_not_offered_where_it_would_lose_something) {
+    for (const char* text : {
+             "workflow: a\nsteps:\n  - step: |one\n    timeout: 5s\n",          // sorted
+             "workflow: a\nsteps:\n  - step: one\n    input: {b: |1, a: 2}\n",  // not ours
+             "workflow: a\nsteps:\n  - timeout: |5s\n    # Why.\n    step: one\n",
+             "workflow: a\nsteps:\n  - step: one\n    queue: |q\n    description: |+\n      x\n\n",
+             "workflow: a\nsteps:\n  - timeout: |5s\n    input: &x 1\n    step: one\n",
+         }) {
+        std::string marked = text;
+        // Of two marks the second one is YAML's.
+        const std::size_t block = marked.find("|+");
+        if (block != std::string::npos) marked.replace(block, 2, ">+");
+        EXPECT_THAT(Actions(marked).titles(), Not(Contains(StartsWith("Sort")))) << text;
+    }
+}
+
+/// A client that can create files gets the edit of several.
+TEST(QuickFix, moves_a_second_document_to_a_file_of_its_own) {
+    const std::string text = "workflow: one\nsteps: [a]\n---\nworkflow: two\nsteps: [b]\n";
+    const auto ask = [&](const Json& workspace_edit) {
+        Server server;
+        server.handle(request(
+            1,
+            "initialize",
+            {{"capabilities", {{"workspace", {{"workspaceEdit", workspace_edit}}}}}}
+        ));
+        const Json document = {{"uri", "file:///w/one.ebb.yaml"}, {"version", 4}, {"text", text}};
+        server.handle(notification("textDocument/didOpen", {{"textDocument", document}}));
+        const Json place = {{"line", 2}, {"character", 0}};
+        return server
+            .handle(request(
+                2,
+                "textDocument/codeAction",
+                {{"textDocument", {{"uri", document["uri"]}}},
+                 {"range", {{"start", place}, {"end", place}}},
+                 {"context", {{"diagnostics", Json::array()}}}}
+            ))
+            .front()["result"];
+    };
+    const Json actions = ask({{"documentChanges", true}, {"resourceOperations", {"create"}}});
+    ASSERT_EQ(actions.size(), 1U) << actions;
+    EXPECT_EQ(actions[0]["title"], "Move to two.ebb.yaml");
+    const Json& changes = actions[0]["edit"]["documentChanges"];
+    ASSERT_EQ(changes.size(), 3U);
+    EXPECT_EQ(changes[0], Json({{"kind", "create"}, {"uri", "file:///w/two.ebb.yaml"}}));
+    EXPECT_EQ(changes[1]["edits"][0]["newText"], "workflow: two\nsteps: [b]\n");
+    EXPECT_EQ(changes[2]["textDocument"]["version"], 4);
+    EXPECT_EQ(changes[2]["edits"][0]["range"]["start"], Json({{"line", 2}, {"character", 0}}));
+    EXPECT_TRUE(ask(Json::object()).empty());
 }
 
 TEST(QuickFix, describes_a_handler) {

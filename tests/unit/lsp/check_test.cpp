@@ -96,6 +96,40 @@ TEST(CheckText, an_expression_is_marked_where_it_stands) {
     }
 }
 
+/// The codes of the warnings of a workflow.
+std::vector<std::string> lints(const std::string& text) {
+    std::vector<std::string> codes;
+    for (const Diagnostic& problem : check_workflow(text, {.with_lints = true}).problems) {
+        codes.push_back(problem.code + " " + std::to_string(problem.line));
+    }
+    return codes;
+}
+
+TEST(Lint, a_program_that_nothing_limits_never_times_out) {
+    const std::string head =
+        "workflow: a\nhandlers:\n  run: {exec: [sleep, inf]}\n"
+        "  call: {http: {url: 'https://example.com'}}\n";
+    EXPECT_EQ(
+        lints(head + "steps:\n  - step: run\n  - step: again\n    handler: run\n  - call\n"),
+        std::vector<std::string>{"never_times_out 6"}
+    );
+    EXPECT_EQ(
+        lints(head + "steps:\n  - step: call\n    compensate: run\n"),
+        std::vector<std::string>{"never_times_out 7"}
+    );
+    for (const std::string rest :
+         {"deadline: 1h\nsteps: [run, call]\n",
+          "defaults: {timeout: 5s}\nsteps: [run, call]\n",
+          "steps:\n  - {step: run, step_timeout: 1m}\n  - call\n",
+          "# ebb: allow never_times_out\nsteps: [run, call]\n"}) {
+        EXPECT_EQ(lints(head + rest), std::vector<std::string>{}) << rest;
+    }
+    EXPECT_EQ(
+        lints("workflow: a\nhandlers: {run: {exec: [jq, .], timeout: 5s}}\nsteps: [run]\n"),
+        std::vector<std::string>{}
+    );
+}
+
 TEST(CheckText, fixes_are_offered_only_where_one_edit_is_certain) {
     const auto fixes = [](std::string_view text) {
         std::vector<std::string> found;

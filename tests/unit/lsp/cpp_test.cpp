@@ -145,6 +145,60 @@ TEST(CppDiagram, draws_the_workflow_around_the_cursor) {
     );
 }
 
+/// A file whose second workflow has a problem, and whose third one is decided when it runs.
+constexpr std::string_view kThree =
+    "auto a() { return ebb::WorkflowBuilder(\"good\").step(\"x\").build(); }\n"
+    "auto b() { return ebb::WorkflowBuilder(\"bad\").step(\"y y\").build(); }\n"
+    "auto c(std::string n) { return ebb::WorkflowBuilder(\"open\").step(n).build(); }\n";
+
+TEST(CppLenses, say_how_many_problems_a_workflow_has_and_show_what_is_known) {
+    Server server;
+    const Json commands = {"ebb.showDiagram", "ebb.showProblems", "ebb.showExpanded"};
+    server.handle(request(1, "initialize", {{"initializationOptions", {{"commands", commands}}}}));
+    const Json document = {
+        {"uri", "file:///w/three.cpp"}, {"version", 1}, {"text", std::string(kThree)}
+    };
+    server.handle(notification("textDocument/didOpen", {{"textDocument", document}}));
+    const Json identifier = {{"textDocument", {{"uri", document["uri"]}}}};
+    const Json list =
+        server.handle(request(2, "textDocument/codeLens", identifier)).front()["result"];
+    std::vector<std::string> said;
+    for (const Json& lens : list) {
+        said.push_back(
+            lens["range"]["start"]["line"].dump() + " " +
+            lens["command"]["title"].get<std::string>()
+        );
+        EXPECT_EQ(lens["command"]["arguments"][0], document["uri"]);
+    }
+    EXPECT_THAT(
+        said,
+        ElementsAre(
+            "0 Show diagram", "0 Export YAML", "1 Show diagram", "1 1 problem", "2 Show diagram"
+        )
+    );
+    // The place leads to the workflow that the lens is above.
+    Json params = identifier;
+    params["position"] = list[1]["command"]["arguments"][1];
+    const Json expanded = server.handle(request(3, "ebb/expand", params)).front()["result"];
+    EXPECT_EQ(expanded["workflow"], "good");
+}
+
+TEST(CppHover, tells_what_a_step_does) {
+    Client client;
+    client.open(
+        "auto a() {\n    return ebb::WorkflowBuilder(\"order\")\n        .step(\"ch|arge\")\n"
+        "        .step(\"ship\")\n        .build();\n}\n",
+        "file:///order.cpp"
+    );
+    const Json hover = client.ask("textDocument/hover");
+    EXPECT_THAT(
+        hover["contents"]["value"].get<std::string>(), HasSubstr("step charge\nhandler: charge\n")
+    );
+    EXPECT_EQ(client.text_at(hover["range"]), "step(\"charge\")");
+    client.open("int main() { ret|urn 0; }\n", "file:///order.cpp");
+    EXPECT_EQ(client.ask("textDocument/hover"), nullptr);
+}
+
 TEST(CppKind, is_that_of_code_that_has_to_do_with_workflows) {
     Client client;
     client.open(kOrder, kCode);

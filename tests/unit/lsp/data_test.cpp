@@ -1,6 +1,8 @@
 // What the server says of values: of expressions on the samples of a workflow, and of steps and
 // durations.
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -146,7 +148,7 @@ TEST(HoverValues, are_those_of_the_part_up_to_the_cursor) {
     );
     EXPECT_EQ(
         hover(client, shop("  - step: a\n    input: \"${ workflow.input.amount |* 2 }\"\n")),
-        "```\n workflow.input.amount * 2 \nsmall: 20 (int)\nlarge: 4000 (int)\n```"
+        "```\n workflow.input.amount * 2 \ntype: int\nsmall: 20 (int)\nlarge: 4000 (int)\n```"
     );
     EXPECT_THAT(
         hover(client, shop("  - step: a\n    input: \"${ inp|ut }\"\n")),
@@ -178,9 +180,71 @@ TEST(Hover, says_where_attempts_and_timeouts_come_from) {
             client,
             "workflow: w\ndefaults:\n  timeout: 30s\nsteps:\n  - step: a|\n    max_attempts: 4\n"
         ),
-        "```\nstep a\nhandler: a\nattempts: 4 (line 6)\ndelays between attempts: 1s, 2s, 4s\n"
-        "timeout of an attempt: 30s (defaults, line 3)\ntimeout of the step: none\n```"
+        "```\nstep a\nhandler: a\nattempts: 4 (line 6)\ndelays between attempts: 1s, 2s, 4s ± 20 "
+        "%\n"
+        "timeout of an attempt: 30s (defaults, line 3)\ntimeout of the step: none\n"
+        "all attempts together: at most 2m8.4s\n```"
     );
+    // The step's own timeout ends them earlier.
+    EXPECT_THAT(
+        hover(
+            client,
+            "workflow: w\nsteps:\n  - step: a|\n    timeout: 30s\n    step_timeout: 1m\n"
+            "    backoff: {jitter: 0}\n"
+        ),
+        AllOf(HasSubstr("attempts: 1s, 2s\n"), HasSubstr("at most 1m\n"))
+    );
+}
+
+TEST(HoverTypes, come_from_the_schema_of_the_input_and_of_signals) {
+    const auto shown = [](const std::string& expression) {
+        Client client;
+        return hover(
+            client,
+            "workflow: w\ninput_schema:\n  type: object\n  properties:\n    amount: {type: "
+            "integer}\n"
+            "    note: {type: [string, 'null']}\nsteps:\n  - signal: paid\n    deadline: 1d\n"
+            "    schema: {properties: {sum: {type: number}}}\n  - step: a\n    input: \"${ " +
+                expression + " }\"\n"
+        );
+    };
+    EXPECT_EQ(shown("workflow.input.am|ount"), "```\nworkflow.input.amount\ntype: int\n```");
+    EXPECT_THAT(shown("workflow.input.no|te"), HasSubstr("\ntype: string or null\n"));
+    EXPECT_THAT(shown("steps.paid.output.s|um"), HasSubstr("\ntype: int or double\n"));
+    EXPECT_THAT(shown("workflow.input.amount |> 1"), HasSubstr("\ntype: bool\n"));
+    // Behind the signal `input` is what it carried.
+    EXPECT_THAT(shown("input.s|um"), HasSubstr("\ntype: int or double\n"));
+    EXPECT_EQ(shown("workflow.input.oth|er"), "null");
+    EXPECT_EQ(shown("workflow.input.amount |+"), "null");
+}
+
+TEST(Hover, leads_to_the_reference_if_its_place_is_known) {
+    const auto link = [](const std::string& text, const Json& docs) {
+        Client client;
+        client.send(notification(
+            "workspace/didChangeConfiguration", {{"settings", {{"ebb", {{"docs", docs}}}}}}
+        ));
+        const std::string shown = hover(client, text);
+        const std::size_t at = shown.find("[Reference](");
+        return at == std::string::npos ? std::string() : shown.substr(at);
+    };
+    const std::string step = "workflow: w\nsteps:\n  - step: a\n    time|out: 5s\n";
+    EXPECT_EQ(link(step, ""), "");
+    EXPECT_EQ(
+        link(step, "https://docs.example.com"),
+        "[Reference](https://docs.example.com/reference/definition.html#step)"
+    );
+    for (const auto& [text, section] : std::map<std::string, std::string>{
+             {"workflow: w\ndead|line: 1h\nsteps: [a]\n", "the-workflow"},
+             {"workflow: w\ndefaults: {time|out: 1h}\nsteps: [a]\n", "defaults"},
+             {"workflow: w\nsteps:\n  - step: a\n    backoff: {ini|tial: 1s}\n", "backoff"},
+             {"workflow: w\nsteps:\n  - {signal: a, dead|line: 1d}\n", "signal"},
+         }) {
+        EXPECT_EQ(
+            link(text, "file:///docs"),
+            "[Reference](file:///docs/reference/definition.md#" + section + ")"
+        );
+    }
 }
 
 TEST(Hover, tells_durations_in_seconds) {
@@ -189,6 +253,46 @@ TEST(Hover, tells_durations_in_seconds) {
         hover(client, "workflow: w\ndeadline: 1h3|0m\nsteps: [a]\n"), "```\n1h30m = 5400 s\n```"
     );
     EXPECT_EQ(hover(client, "workflow: w\ndeadline: so|on\nsteps: [a]\n"), "null");
+}
+
+TEST(Completion, knows_queues_roles_and_signals) {
+    Client client;
+    client.server().take_file(
+        "/w/other.ebb.yaml",
+        "workflow: other\nsteps:\n  - {step: a, queue: slow}\n  - decision: b\n    roles: [boss]\n"
+        "  - {signal: c, name: paid}\n  - signal: shipped\n"
+    );
+    client.server().take_file(
+        "/w/code.cpp",
+        "auto f() { return ebb::WorkflowBuilder(\"x\").signal(\"returned\").build(); }\n"
+    );
+    const auto offered = [&](const std::string& step) {
+        client.open("workflow: w\nsteps:\n  - {step: z, queue: fast}\n" + step);
+        return client.labels();
+    };
+    EXPECT_THAT(offered("  - step: a\n    queue: |\n"), ElementsAre("fast", "slow"));
+    EXPECT_THAT(offered("  - step: a\n    queue: ne|w\n"), ElementsAre("fast", "slow"));
+    EXPECT_THAT(offered("  - decision: a\n    roles: [|]\n"), ElementsAre("boss"));
+    EXPECT_THAT(offered("  - decision: a\n    roles:\n      - |\n"), ElementsAre("boss"));
+    EXPECT_THAT(offered("  - signal: |\n"), IsSupersetOf({"paid", "returned", "shipped"}));
+    EXPECT_THAT(
+        offered("  - signal: a\n    name: |\n"), ElementsAre("paid", "returned", "shipped")
+    );
+    client.server().drop_file("/w/other.ebb.yaml");
+    EXPECT_THAT(offered("  - step: a\n    queue: |\n"), ElementsAre("fast"));
+}
+
+TEST(Completion, says_what_a_strategy_waits) {
+    Client client;
+    client.open("workflow: w\nsteps:\n  - step: a\n    backoff: {initial: 2s, strategy: |}\n");
+    std::map<std::string, std::string> details;
+    const Json list = client.ask("textDocument/completion");
+    for (const Json& item : list["items"]) {
+        details[item["label"].get<std::string>()] = item["detail"].get<std::string>();
+    }
+    EXPECT_EQ(details["fixed"], "delays 2s, 2s, 2s, 2s");
+    EXPECT_EQ(details["linear"], "delays 2s, 4s, 6s, 8s");
+    EXPECT_EQ(details["exponential"], "delays 2s, 4s, 8s, 16s");
 }
 
 TEST(Completion, knows_the_fields_of_the_input) {

@@ -266,6 +266,12 @@ TEST(Lenses, say_what_can_be_done_and_who_serves_a_handler) {
         )
     );
     EXPECT_THAT(lenses({"ebb.run"}, text), ElementsAre("1 Run ebb.run"));
+    // The program of `own` has no limit.
+    EXPECT_THAT(
+        lenses({"ebb.validate", "ebb.showProblems", 7}, text),
+        ElementsAre("1 Validate ebb.validate", "1 1 problem ebb.showProblems")
+    );
+    EXPECT_THAT(lenses({"ebb.showProblems"}, "deadline: 1h\n" + text), IsEmpty());
     EXPECT_THAT(lenses(Json::array(), text), IsEmpty());
 }
 

@@ -364,6 +364,58 @@ TEST(Navigation, finds_definitions_and_references) {
     EXPECT_EQ(client.ask("textDocument/references").size(), 3U);
 }
 
+TEST(Anchors, lead_from_the_alias_to_the_anchor) {
+    const std::string text =
+        "workflow: a\nsteps:\n  - step: b\n    input: &data {x: 1}\n  - step: c\n"
+        "    input: *|data\n  - {step: d, input: [*data, 1]}\n";
+    Client client;
+    client.open(text);
+    EXPECT_EQ(client.text_at(client.ask("textDocument/definition")["range"]), "data");
+    EXPECT_EQ(client.ask("textDocument/definition")["range"]["start"]["line"], 3);
+    EXPECT_EQ(client.ask("textDocument/references").size(), 3U);
+    const std::string renamed =
+        client.after(client.ask("textDocument/rename", {{"newName", "payload"}}));
+    std::string wanted = text;
+    wanted.erase(wanted.find('|'), 1);
+    for (std::size_t at = wanted.find("data"); at != std::string::npos; at = wanted.find("data")) {
+        wanted.replace(at, 4, "payload");
+    }
+    EXPECT_EQ(renamed, wanted);
+    for (const char* name : {"a b", "", "*"}) {
+        EXPECT_EQ(client.ask("textDocument/rename", {{"newName", name}})["code"], -32803) << name;
+    }
+    // What stands before a key is the key's.
+    client.open("workflow: a\nsteps:\n  - &it step: b\n  - *i|t\n");
+    EXPECT_EQ(client.ask("textDocument/definition"), nullptr);
+}
+
+TEST(Rename, of_a_node_says_that_running_instances_keep_the_old_version) {
+    Server server;
+    const Json edit = {{"documentChanges", true}, {"changeAnnotationSupport", Json::object()}};
+    server.handle(
+        request(1, "initialize", {{"capabilities", {{"workspace", {{"workspaceEdit", edit}}}}}})
+    );
+    const Json document = {
+        {"uri", "file:///a.ebb.yaml"}, {"version", 7}, {"text", "workflow: a\nsteps:\n  - one\n"}
+    };
+    server.handle(notification("textDocument/didOpen", {{"textDocument", document}}));
+    const Json answer = server
+                            .handle(request(
+                                2,
+                                "textDocument/rename",
+                                {{"textDocument", {{"uri", document["uri"]}}},
+                                 {"position", {{"line", 2}, {"character", 5}}},
+                                 {"newName", "two"}}
+                            ))
+                            .front()["result"];
+    const Json& change = answer["documentChanges"][0];
+    EXPECT_EQ(change["textDocument"]["version"], 7);
+    ASSERT_EQ(change["edits"].size(), 1U);
+    EXPECT_EQ(change["edits"][0]["newText"], "{step: two, handler: one}");
+    const Json& annotations = answer["changeAnnotations"];
+    EXPECT_TRUE(annotations.contains(change["edits"][0]["annotationId"].get<std::string>()));
+}
+
 TEST(Rename, changes_every_use_and_nothing_else) {
     Client client;
     std::string text(kOrder);
@@ -475,6 +527,7 @@ TEST(Hints, show_what_a_step_inherits) {
     const Json all = hints(client, "all");
     ASSERT_EQ(all.size(), 1U);
     EXPECT_THAT(all[0]["label"].get<std::string>(), HasSubstr("max_attempts: "));
+    EXPECT_THAT(all[0]["label"].get<std::string>(), HasSubstr("backoff: 1s, 2s"));
     EXPECT_THAT(all[0]["label"].get<std::string>(), Not(HasSubstr("5s")));
 }
 
@@ -541,6 +594,13 @@ TEST(Edits, any_sequence_equals_a_fresh_open) {
     }
 }
 
+class NoVariables : public Variables {
+ public:
+    const Json* find(std::string_view) const override { return nullptr; }
+
+    const Json* find_step(std::string_view) const override { return nullptr; }
+};
+
 TEST(Functions, are_those_of_the_language) {
     std::vector<std::string_view> known(
         expression::callable_names().begin(), expression::callable_names().end()
@@ -550,6 +610,12 @@ TEST(Functions, are_those_of_the_language) {
     std::sort(known.begin(), known.end());
     std::sort(told.begin(), told.end());
     EXPECT_EQ(known, told);
+    for (const FunctionText& function : function_texts()) {
+        const Expression example = Expression::compile(function.example);
+        EXPECT_NE(function.example.find(function.name), std::string_view::npos);
+        EXPECT_EQ(example.evaluate(NoVariables()), Json::parse(function.result))
+            << function.example;
+    }
     for (const expression::Function& function : expression::functions()) {
         const auto texts = function_texts();
         EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [&](const FunctionText& text) {

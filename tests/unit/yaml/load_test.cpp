@@ -56,7 +56,14 @@ TEST_F(Load, names_the_file_in_every_problem) {
 
 TEST_F(Load, refuses_what_it_cannot_read) {
     EXPECT_EQ(code_of(file("a.txt", "workflow: w")), ErrorCode::InvalidArgument);
-    EXPECT_EQ(code_of(directory_.path() / "missing.yaml"), ErrorCode::InvalidArgument);
+    const std::filesystem::path missing = directory_.path() / "missing.yaml";
+    try {
+        load_definition(missing);
+        FAIL() << "was read";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+        EXPECT_EQ(error.what(), "The file \"" + missing.string() + "\" does not exist.");
+    }
     std::filesystem::create_directory(directory_.path() / "directory.yaml");
     EXPECT_EQ(code_of(directory_.path() / "directory.yaml"), ErrorCode::InvalidArgument);
 }

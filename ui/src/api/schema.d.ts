@@ -562,6 +562,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/related": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * What else has to do with it
+         * @description Each part is found by an index or is among a bounded number of the newest events.
+         */
+        get: operations["getRelated"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/result": {
         parameters: {
             query?: never;
@@ -1656,6 +1682,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/{name}/versions/{version}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+                version: components["parameters"]["WorkflowVersion"];
+            };
+            cookie?: never;
+        };
+        /**
+         * How the steps of the newest instances went
+         * @description Reads at most 200 instances of the version, and for at most 150 ms.
+         */
+        get: operations["getStepStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/{name}/retention": {
         parameters: {
             query?: never;
@@ -2244,6 +2294,34 @@ export interface components {
                 body: Record<string, never>;
             }[];
         };
+        Related: {
+            id: components["schemas"]["Id"];
+            /** @description The person, token or hook that has started it, such as `hook:github`. */
+            started_by: components["schemas"]["OptionalText"];
+            /** @description Instances of other workflows with the same key, the newest first. */
+            same_key: components["schemas"]["Instance"][];
+            /** @description The group of its failure, as of `GET /failures/{group}`; null if it has neither failed nor is dead-lettered. */
+            failure_group: components["schemas"]["OptionalText"];
+            /** @description What bulk operations have done to it, the newest first; among the newest 200 acts. */
+            bulks: {
+                /** @description Of the bulk operation. */
+                id: string;
+                /** @description The number of the event in its history. */
+                event: number;
+                /** @example requeued */
+                type: string;
+                by: string;
+                at: components["schemas"]["Time"];
+            }[];
+            /** @description What was sent to webhooks about it, the newest event first; null without the permission `webhooks.write`. */
+            deliveries: {
+                /** @description False if there are more than 50 deliveries, or 100 events that may have been sent. */
+                complete: boolean;
+                items: (components["schemas"]["Delivery"] & {
+                    webhook: string;
+                })[];
+            } | null;
+        };
         Result: {
             id: components["schemas"]["Id"];
             status: components["schemas"]["InstanceStatus"];
@@ -2466,6 +2544,13 @@ export interface components {
             ui?: {
                 title?: components["schemas"]["OptionalText"];
                 banner?: components["schemas"]["OptionalText"];
+                /** @description Links from each instance to other systems. In `url`, `${instance.id}`, `${instance.trace_id}`, `${instance.workflow}`, `${instance.version}`, `${instance.key}` and `${instance.created_at}` stand for its values. */
+                links?: {
+                    /** @example Logs */
+                    name: string;
+                    /** @example https://logs.example.com/?q=${instance.id} */
+                    url: string;
+                }[];
             };
             /** @description What this version can do, such as `events`. */
             capabilities: string[];
@@ -2889,6 +2974,37 @@ export interface components {
         };
         WorkflowVersionWithDefinition: components["schemas"]["WorkflowVersion"] & {
             definition: Record<string, never>;
+        };
+        StepStats: {
+            workflow: string;
+            version: number;
+            /** @description How many were read. */
+            instances: number;
+            /** @description Instances with more than 2000 events. */
+            left_out: number;
+            /** @description False if the version has older instances. */
+            complete: boolean;
+            /** @description When the oldest of them was created. */
+            since: components["schemas"]["OptionalTime"];
+            /** @description In the order in which the nodes were reached. */
+            items: {
+                node: string;
+                kind: string;
+                visits: number;
+                attempts: number;
+                /** @description Visits with more than one attempt. */
+                retried: number;
+                /** @description Visits that failed for good, or whose compensation did. */
+                failed: number;
+                compensated: number;
+                /** @description Visits that have not ended. */
+                open: number;
+                /** @description Of the visits that completed, from the first attempt to the end; null if there are none. */
+                p50_seconds: number | null;
+                p95_seconds: number | null;
+                /** @description How long a first attempt waited for a worker; null if there was none. */
+                wait_p95_seconds: number | null;
+            }[];
         };
         RetentionRule: {
             workflow: string;
@@ -4191,6 +4307,34 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getRelated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Instances with its key, bulk operations, deliveries of webhooks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Related"];
+                };
+            };
+            404: components["responses"]["InstanceNotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
     getResult: {
         parameters: {
             query?: {
@@ -5050,7 +5194,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Instance"];
+                    "application/json": components["schemas"]["SteeredInstance"];
                 };
             };
             404: components["responses"]["InstanceNotFound"];
@@ -5093,7 +5237,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Instance"];
+                    "application/json": components["schemas"]["SteeredInstance"];
                 };
             };
             404: components["responses"]["InstanceNotFound"];
@@ -5136,7 +5280,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Instance"];
+                    "application/json": components["schemas"]["SteeredInstance"];
                 };
             };
             404: components["responses"]["InstanceNotFound"];
@@ -6078,6 +6222,32 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            404: components["responses"]["WorkflowNotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getStepStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+                version: components["parameters"]["WorkflowVersion"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures of each node. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepStats"];
+                };
+            };
             404: components["responses"]["WorkflowNotFound"];
             default: components["responses"]["Problem"];
         };

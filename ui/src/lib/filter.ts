@@ -9,7 +9,7 @@ export interface Term {
   problem: '' | 'name' | 'status' | 'version' | 'time' | 'value' | 'label';
 }
 
-export const FILTER_NAMES = ['status', 'workflow', 'version', 'key', 'label', 'since', 'before'] as const;
+export const FILTER_NAMES = ['status', 'workflow', 'version', 'key', 'label', 'step', 'error', 'since', 'before'] as const;
 
 const LABEL = /^([A-Za-z_]\w*)=(.+)$/;
 
@@ -62,6 +62,8 @@ export function timeOf(value: string, now: number): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
+const both = (one: string | undefined, other: string) => [one, other].filter(Boolean).join(' && ');
+
 /** The parameters of GET /instances; undefined if a term is wrong. A word without a name is a key's beginning. */
 export function filterQuery(terms: Term[], now: number): Record<string, string> | undefined {
   const found: Record<string, string> = {};
@@ -70,7 +72,9 @@ export function filterQuery(terms: Term[], now: number): Record<string, string> 
     if (term.name === 'status') found.status = term.value;
     else if (term.name === 'workflow') found.workflow = term.value;
     else if (term.name === 'version') found.version = term.value;
-    else if (term.name === 'label') found.where = [found.where, labelWhere(term)].filter(Boolean).join(' && ');
+    else if (term.name === 'label') found.where = both(found.where, labelWhere(term));
+    else if (term.name === 'step') found.where = both(found.where, oneOf('error.step', term.value));
+    else if (term.name === 'error') found.where = both(found.where, oneOf('error.code', term.value));
     else if (term.name === 'since') found.created_after = timeOf(term.value, now)!;
     else if (term.name === 'before') found.created_before = timeOf(term.value, now)!;
     else if (term.value.endsWith('*') || term.name === '') found.key_prefix = term.value.replace(/\*$/, '');

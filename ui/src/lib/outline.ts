@@ -185,6 +185,20 @@ export function move(text: string, pieces: Piece[], piece: Piece, by: -1 | 1): s
   return text.slice(0, first.from) + line(second) + text.slice(first.to, second.from) + line(first) + text.slice(second.to);
 }
 
+/** Takes the node out and puts it after another one, as deep as that stands. A node in a line, or one that is put into itself,
+ * stays where it is. */
+export function moveAfter(text: string, piece: Piece, target: Piece): string {
+  const is_inside = target.from >= piece.from && target.to <= piece.to;
+  if (piece.indent < 0 || target.indent < 0 || is_inside) return text;
+  const by = target.indent - piece.indent;
+  const own = text.slice(piece.from, piece.to);
+  const shifted = (line: string) => (by >= 0 || !line.trim() ? (line.trim() ? ' '.repeat(by) + line : line) : line.slice(Math.min(-by, line.length - line.trimStart().length)));
+  const part = (text[target.to - 1] === '\n' ? '' : '\n') + own.replace(/\n?$/, '\n').split('\n').map(shifted).join('\n');
+  // The later place first: the earlier one does not move.
+  if (target.to >= piece.to) return remove(splice(text, target.to, target.to, part), piece);
+  return splice(remove(text, piece), target.to, target.to, part);
+}
+
 /** Sets a scalar of the node, adds it, or takes it out if `value` is empty. */
 export function setField(text: string, piece: Piece, name: string, value: string): string {
   const field = piece.fields.get(name);

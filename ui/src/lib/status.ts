@@ -15,6 +15,8 @@ export const SIGNS: Record<string, string> = {
   skipped: '–',
   pending: '○',
   moved: '⇥',
+  delivered: '✓',
+  stopped: '⊘',
 };
 
 export const INSTANCE_STATUSES = ['running', 'paused', 'compensating', 'dead_letter', 'completed', 'failed', 'cancelled', 'aborted', 'moved'] as const;

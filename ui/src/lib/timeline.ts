@@ -1,8 +1,8 @@
-// Turns a history into spans on lanes: attempts, waits for a retry, waits for people, signals and timers, and the way
+// Turns a history into spans on lanes: the wait for a worker, attempts, waits for a retry, waits for people, signals and timers, and the way
 // back as lanes of its own. Long stretches in which nothing happens fold to a gap. Pure, linear in the events.
 import type { HistoryEvent, Step } from '../api/client';
 
-export type SpanKind = 'attempt' | 'failed' | 'retry' | 'wait' | 'running' | 'undo' | 'undo_failed';
+export type SpanKind = 'queue' | 'attempt' | 'failed' | 'retry' | 'wait' | 'running' | 'undo' | 'undo_failed';
 
 export interface Span {
   kind: SpanKind;
@@ -30,6 +30,9 @@ export interface Timeline {
   /** Of how many lanes these are the last ones. */
   total: number;
 }
+
+/** A shorter wait for a worker is none. */
+const QUEUE_MIN_MS = 1;
 
 const ENDS = new Set(['decision_completed', 'decision_made', 'timer_fired', 'signal_completed', 'branch_failed']);
 const BEGINS = new Set(['decision_awaited', 'timer_started', 'signal_awaited']);
@@ -67,6 +70,9 @@ export function timelineOf(events: HistoryEvent[], steps: Step[], now: number, i
       push(lane, event.type === 'step_compensated' ? 'undo' : event.type === 'compensation_skipped' ? 'wait' : 'undo_failed', begin, time, event);
     } else if (event.started_at) {
       const lane = laneOf(lanes, event.node, event.visit, event.path);
+      // The event with its input is the time from which on a worker could have begun.
+      const due = bySeq.get(event.ref);
+      if (!lane.spans.length && event.attempt === 1 && due && begin - at(due.at) >= QUEUE_MIN_MS) push(lane, 'queue', at(due.at), begin, event);
       fillRetry(lane, begin, event);
       push(lane, event.type === 'step_completed' ? 'attempt' : 'failed', begin, time, event);
     } else if (BEGINS.has(event.type)) {
@@ -98,6 +104,12 @@ function fillRetry(lane: Lane, begin: number, event: HistoryEvent) {
   if (last && begin > last.to) lane.spans.push({ kind: 'retry', from: last.to, to: begin, attempt: event.attempt, seq: event.seq, worker: null, code: '' });
 }
 
+/** How long the work of a lane took; what waited for a worker before it did not. */
+export function tookOf(lane: Lane): number {
+  const first = lane.spans.find((span) => span.kind !== 'queue') ?? lane.spans[0]!;
+  return lane.spans[lane.spans.length - 1]!.to - first.from;
+}
+
 export interface Gap {
   from: number;
   to: number;
@@ -107,7 +119,7 @@ export interface Gap {
 export function gapsOf(timeline: Timeline): Gap[] {
   const busy = [...timeline.lanes, ...timeline.back]
     .flatMap((lane) => lane.spans)
-    .filter((span) => span.kind !== 'wait' && span.kind !== 'retry')
+    .filter((span) => span.kind !== 'wait' && span.kind !== 'retry' && span.kind !== 'queue')
     .map((span) => [span.from, span.to] as [number, number]);
   busy.push([timeline.from, timeline.from], [timeline.to, timeline.to]);
   busy.sort((a, b) => a[0] - b[0]);

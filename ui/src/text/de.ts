@@ -8,7 +8,7 @@ const { number, form, count } = counting('de');
 const STATUS: Record<string, string> = {
   running: 'läuft', waiting: 'wartet', retrying: 'Wiederholung', completed: 'abgeschlossen', failed: 'fehlgeschlagen', compensating: 'Kompensation',
   compensated: 'kompensiert', compensation_failed: 'Kompensation fehlgeschlagen', dead_letter: 'Dead Letter', paused: 'pausiert',
-  cancelled: 'abgebrochen', aborted: 'hart abgebrochen', skipped: 'übersprungen', pending: 'steht aus', moved: 'verschoben',
+  cancelled: 'abgebrochen', aborted: 'hart abgebrochen', skipped: 'übersprungen', pending: 'steht aus', moved: 'verschoben', delivered: 'zugestellt', stopped: 'beendet',
 };
 
 export const de: Messages = {
@@ -45,10 +45,11 @@ export const de: Messages = {
     unreachable: 'Der Server antwortet nicht.', unreachableHint: 'Möglicherweise startet er gerade neu. Gleich noch einmal versuchen.',
     busy: 'Der Server kann gerade nicht antworten.', byItself: (time: string) => `Neuer Versuch automatisch in ${time}.`,
     staleSince: (time: string) => `Die Anzeige unten ist von ${time}.`,
-    request: (id: string) => `Anfrage ${id}`,
+    request: (id: string) => `Anfrage ${id}`, about: 'Was das bedeutet',
     chunk: 'Diese Seite konnte nicht geladen werden. Wahrscheinlich wurde der Server aktualisiert.', reload: 'Neu laden', noPage: 'Diese Seite gibt es nicht', noPageHint: 'Vielleicht enthält die Adresse einen Tippfehler, oder der Link stammt aus einer anderen Version.',
   },
   overview: {
+    refused: (n: number) => form(n, 'Workflow-Datei ist nicht registriert', 'Workflow-Dateien sind nicht registriert'), refusedWhy: 'Sie sind ungültig, oder ihre Version ist mit anderem Inhalt registriert.',
     suspended: (n: number) => form(n, 'Webhook ist ausgesetzt', 'Webhooks sind ausgesetzt'), suspendedWhy: 'Ihre Ereignisse warten und werden nicht gesendet.',
     attention: 'Handlungsbedarf', quiet: 'Alles ruhig: nichts wartet auf eine Person, keine Dead Letters, jeder Handler hat einen Worker.', now: 'Jetzt',
     overdue: (n: number) => form(n, 'Entscheidung ist überfällig', 'Entscheidungen sind überfällig'),
@@ -60,6 +61,7 @@ export const de: Messages = {
     quantiles: 'p50 / p95', live: 'aktiv', total: 'gesamt', share: 'nach Status',
   },
   activity: {
+    byStep: 'Nach Schritten', newest: (n: number) => `Von den neuesten ${count(n, 'Instanz', 'Instanzen')}.`, leftOut: (n: number) => `Ausgelassen, weil ihr Verlauf lang ist: ${number(n)}.`, visits: 'Besuche', retried: 'Wiederholt', endsIn: (time: string) => `endet meist in ${time}`,
     title: 'Aktivität', window: 'Zeitraum', last: (window: string) => ({ '1h': '1 Stunde', '6h': '6 Stunden', '24h': '24 Stunden', '7d': '7 Tage', '30d': '30 Tage' })[window] ?? window,
     ends: 'Gestartet und beendet', durations: 'Wie lange es gedauert hat', started: 'gestartet', failed: 'fehlgeschlagen oder Dead Letter', stopped: 'abgebrochen', stoppedShort: 'abgebrochen', compensated: 'kompensiert', steps: 'Schritte', p50: 'die Hälfte in', p95: '95 % in', span: 'Zeit', table: 'Als Tabelle',
     none: 'In dieser Zeit wurde nichts gestartet oder beendet.', nothingCompleted: 'In dieser Zeit wurde nichts abgeschlossen.', counting: 'Der Server zählt noch…',
@@ -71,11 +73,12 @@ export const de: Messages = {
   },
   filter: {
     label: 'Filter', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Leeren', remove: (term: string) => `${term} entfernen`,
-    help: { status: 'einer oder mehrere, mit Komma', workflow: 'sein Name', version: 'eine Zahl', key: 'genau, oder ein Anfang mit *', label: 'NAME=WERT, etwa tenant=acme', since: 'gestartet nach: 2h, 7d oder ein Datum', before: 'gestartet vor' },
+    help: { status: 'einer oder mehrere, mit Komma', workflow: 'sein Name', version: 'eine Zahl', key: 'genau, oder ein Anfang mit *', label: 'NAME=WERT, etwa tenant=acme', step: 'an dem sie scheiterte', error: 'sein Code, etwa http_503', since: 'gestartet nach: 2h, 7d oder ein Datum', before: 'gestartet vor' },
     problem: (problem: string, word: string, names: string, statuses: string) =>
       ({ name: `Den Filter „${word}“ gibt es nicht. Möglich sind ${names}.`, status: `Kein gültiger Status. Möglich sind ${statuses}.`, version: 'Eine Version ist eine ganze Zahl.', time: 'Keine gültige Zeit. Möglich sind 15m, 2h, 7d oder ein Datum wie 2026-11-22.', value: 'braucht einen Wert.', label: 'Ein Label ist NAME=WERT, etwa label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
+    noMatchSoFar: 'Bisher keine gefunden.', columns: 'Spalten', defaultColumns: 'Standard', priority: 'Priorität', waits: 'Wartet auf',
     labels: 'Labels',
     all: 'Alle', live: 'Aktiv', ended: 'Erfolglos beendet', views: 'Gespeicherte Ansichten', viewName: 'Name der Ansicht', saveView: 'Ansicht speichern', dropView: 'Ansicht entfernen', export: 'Exportieren',
     status: 'Status', workflow: 'Workflow', key: 'Schlüssel', id: 'ID', started: 'Gestartet', changed: 'Geändert', took: 'Dauer',
@@ -121,16 +124,21 @@ export const de: Messages = {
     newest: 'Was inzwischen geschah',
   },
   instance: {
+    quiet: (n: number) => `${count(n, 'unwichtiger Schritt', 'unwichtige Schritte')} ohne Auffälligkeit.`,
     why: 'Warum:', started: 'gestartet', ran: (time: string) => `Dauer ${time}`, runs: (time: string) => `seit ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Nächster Versuch:' : kind === 'timer' ? 'Weiter:' : kind === 'decision' || kind === 'signal' ? 'Frist:' : 'Bis:'), priority: (n: number) => `Priorität ${n}`,
     actAt: (verb: string, at: string) => `${verb}: „${at}“…`,
-    tab: { graph: 'Graph', timeline: 'Zeitachse', steps: 'Schritte', history: 'Verlauf', data: 'Daten', raw: 'Rohdaten' }, inApi: 'Dasselbe aus der API',
+    tab: { graph: 'Graph', timeline: 'Zeitachse', steps: 'Schritte', history: 'Verlauf', data: 'Daten', related: 'Zusammenhang', raw: 'Rohdaten' }, inApi: 'Dasselbe aus der API',
+  },
+  related: {
+    startedBy: 'Gestartet von', trace: 'Trace-ID', links: 'In anderen Systemen', sameKey: 'Mit demselben Schlüssel', sameLabels: 'Mit demselben Label', sameFailure: 'Genauso fehlgeschlagen', group: 'Die ganze Gruppe', bulks: 'Massenaktionen', cut: 'Nur die neuesten sind zu sehen.',
+    none: 'Keine andere Instanz hat ihren Schlüssel oder ihren Fehler, keine Massenaktion hat sie berührt, und nichts wurde über sie gesendet.',
   },
   graph: {
     label: 'Schritte des Workflows', described: (n: number) => `Bild von ${count(n, 'Knoten', 'Knoten')}. „Liste“ zeigt dasselbe als Text.`, zoomIn: 'Vergrößern', zoomOut: 'Verkleinern', fit: 'Einpassen', list: 'Liste', picture: 'Bild',
   },
   timeline: {
     idle: (time: string) => `${time} lang ist nichts geschehen`, cut: (shown: number, all: number) => `Gezeigt werden die letzten ${number(shown)} von ${number(all)} Schritten.`, lastEvents: (n: string) => `Gezeichnet aus den letzten ${n} Ereignissen.`,
-    kind: { attempt: 'Versuch', failed: 'fehlgeschlagener Versuch', retry: 'wartet auf Wiederholung', wait: 'wartet', running: 'läuft', undo: 'Kompensation', undo_failed: 'fehlgeschlagene Kompensation' },
+    kind: { attempt: 'Versuch', failed: 'fehlgeschlagener Versuch', retry: 'wartet auf Wiederholung', queue: 'wartet auf einen Worker', wait: 'wartet', running: 'läuft', undo: 'Kompensation', undo_failed: 'fehlgeschlagene Kompensation' },
   },
   steps: {
     step: 'Schritt', branch: 'Zweig', tries: 'Versuche', took: 'Dauer', worker: 'Worker', error: 'Fehler', started: 'Gestartet', attempts: (n: number) => count(n, 'Versuch', 'Versuche'), eachAttempt: 'Versuche',
@@ -150,12 +158,13 @@ export const de: Messages = {
     growth: (hour: string, day: string) => `${hour} in der letzten Stunde, ${day} in den letzten 24 h`, fresh: 'neu', newest: 'Instanzen, neueste zuerst', gone: 'Keine Instanz schlägt mehr so fehl.', cancelAll: (n: number) => form(n, 'Abbrechen…', `Alle ${number(n)} abbrechen…`),
   },
   decisions: {
-    roles: 'Rollen', allRoles: 'Alle Rollen', none: 'Keine Entscheidung steht aus.', late: (time: string) => `${time} überfällig`, left: (time: string) => `noch ${time}`, quorum: (have: number, need: number) => `${have} von ${need} bestätigt`,
+    mine: 'Meine', roles: 'Rollen', allRoles: 'Alle Rollen', none: 'Keine Entscheidung steht aus.', late: (time: string) => `${time} überfällig`, left: (time: string) => `noch ${time}`, quorum: (have: number, need: number) => `${have} von ${need} bestätigt`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Weitere Daten', who: 'Wer entscheiden darf', anyone: 'alle', votes: 'Stimmen', since: 'Eingegangen', deadline: 'Frist', keysMove: 'nächste, vorige',
     gone: 'Die Entscheidung dieses Links ist nicht mehr offen.',
     forbidden: 'Die eigene Rolle darf Entscheidungen sehen, aber nicht treffen.',
   },
   workflows: {
+    retention: 'Aufbewahrung', kept: 'Abgeschlossene Instanzen bleiben', keptFailed: 'Andere beendete Instanzen bleiben', keptHelp: 'Eine Dauer wie 30d, oder forever.', ownRule: 'Dieser Workflow hat eine eigene Regel.', generalRule: 'Es gilt die Regel für alle Workflows.', noRule: 'Es gibt keine Regel: Instanzen bleiben für immer.', keepWill: 'Was älter ist, wird innerhalb von sechs Stunden endgültig entfernt.', setRule: 'Regel setzen', dropRule: 'Regel entfernen', ruleSet: (name: string) => `Aufbewahrung gesetzt: ${name}`, ruleDropped: (name: string) => `Regel entfernt: ${name}`,
     name: 'Workflow', version: 'Version', versions: 'Versionen', registered: 'Registriert', find: 'Workflow suchen', none: 'Noch keine Workflows. Einen registrieren:', noMatch: (text: string) => `Kein Workflow hat „${text}“ im Namen.`, yaml: 'YAML', newest: '(neueste)',
     from: 'Von', to: 'Zu', fromVersion: (n: number) => `Vergleichen ab Version ${n}`, toVersion: (n: number) => `Vergleichen mit Version ${n}`, difference: (from: number, to: number) => `Von v${from} zu v${to}`, same: 'Die Texte sind gleich.', noInstances: 'Noch keine Instanzen dieses Workflows.', allInstances: 'Alle Instanzen dieses Workflows',
     structure: 'Was sich ändert', change: { added: 'neu', removed: 'entfernt', changed: 'geändert' }, onlyText: 'Die Knoten sind gleich; nur der Text um sie herum ist anders.',
@@ -218,7 +227,7 @@ export const de: Messages = {
     credential: 'Bekannt durch', by: { token: 'ein API-Token', session: 'eine Anmeldung', proxy: 'einen Proxy', anonymous: 'nichts', oidc: 'ein Token des Anbieters' }, remote: 'Adresse', request: 'Anfrage', chain: 'Kette', hash: 'Hash', prev: 'Hash davor',
   },
   docs: {
-    find: 'Operation suchen', none: 'Keine Operation passt.', all: 'Alle Operationen', needs: 'Braucht', noLogin: 'keine Anmeldung', anyLogin: 'irgendeine Anmeldung', lacks: 'Dieses Recht haben Sie nicht.', parameters: 'Parameter', body: 'Inhalt', answers: 'Antworten', other: 'andere', required: 'nötig', members: 'Felder', choose: (n: number) => `${count(n, 'Operation', 'Operationen')}. Wählen Sie eine, um zu sehen, was sie nimmt und antwortet.`,
+    problems: 'Arten von Problemen', find: 'Operation suchen', none: 'Keine Operation passt.', all: 'Alle Operationen', needs: 'Braucht', noLogin: 'keine Anmeldung', anyLogin: 'irgendeine Anmeldung', lacks: 'Dieses Recht haben Sie nicht.', parameters: 'Parameter', body: 'Inhalt', answers: 'Antworten', other: 'andere', required: 'nötig', members: 'Felder', choose: (n: number) => `${count(n, 'Operation', 'Operationen')}. Wählen Sie eine, um zu sehen, was sie nimmt und antwortet.`,
   },
   config: {
     setting: 'Einstellung', value: 'Wert', from: 'Herkunft', about: 'Bedeutung', applies: 'Eine Änderung gilt', set: 'Gesetzt', defaults: 'Vorgaben', find: 'Einstellung suchen', loaded: 'Gelesen', none: 'Keine Einstellungen. Das Programm, das diese Seite liefert, zeigt keine.', nothing: 'Keine Einstellung passt.',
@@ -229,19 +238,20 @@ export const de: Messages = {
     noFolder: 'Dieser Server hat keinen Definitionsordner. Mit einem registriert er die Workflows der Dateien darin:', none: 'Der Ordner hat keine Dateien.', file: 'Datei', since: 'Seit', state: { registered: 'registriert', invalid: 'ungültig', refused: 'abgelehnt', unreadable: 'nicht lesbar', gone: 'fort' },
   },
   notifications: {
+    redeliver: 'Erneut zustellen', redelivered: (name: string) => `Wird erneut gesendet: ${name}`, hooks: 'Eingehende Ereignisse', noHooks: 'Keine Hooks. Mit einem Hook startet ein Ereignis eines anderen Programms eine Instanz oder sendet ihr ein Signal.', hookStarts: (workflow: string) => `startet ${workflow}`, hookSignals: (signal: string, workflow: string) => `sendet ${signal} an ${workflow}`, hookDoes: 'Ein Ereignis', hookKey: 'Schlüssel der Instanz',
     allEvents: 'Alle Ereignisse', only: 'Nur diese:', choose: 'Mindestens ein Ereignis wählen.', fresh: 'Neuer Webhook…', none: 'Keine Webhooks. Ein Webhook sagt einem anderen Programm, dass eine Instanz fehlgeschlagen ist, geendet hat oder auf eine Person wartet.', webhook: 'Webhook', to: 'An', toHelp: 'Wohin Anfragen gehen: ins öffentliche Internet, wenn der Server keine privaten Adressen erlaubt.', format: 'Format', formatHelp: { standard: 'Standard Webhooks: signiertes JSON.', cloudevents: 'CloudEvents 1.0: Die Attribute sind Header.', slack: 'Ein Satz für Slack, Mattermost, Rocket.Chat oder Discord.', email: 'Eine Mail; Fehler mit einer Ursache kommen in einer.' },
     events: 'Ereignisse', all: 'alle', patterns: 'Muster von Ereignissen', patternsHelp: 'Eines je Zeile, etwa instance.*.', workflowsHelp: 'Ein Muster je Zeile. Leer: alle Workflows.', whereHelp: 'Ein Filter über Labels und anderes, etwa labels.vip. Leer: alle Instanzen.', isEnabled: 'Ereignisse senden', willNot: 'Bis zum Einschalten wird nichts gesendet.', getsAll: 'Er bekommt alle Ereignisse.', gets: (n: number) => `Er bekommt ${count(n, 'Art von Ereignis', 'Arten von Ereignissen')}:`,
-    keepsSecret: 'Er behält sein Geheimnis. Fehlschläge und eine Aussetzung sind vergessen.', makesSecret: 'Er bekommt ein Geheimnis, das einmal gezeigt wird.', save: 'Webhook speichern', create: 'Webhook erstellen', editOf: (name: string) => `Webhook ${name} ändern`, state: { ok: 'stellt zu', suspended: 'ausgesetzt', disabled: 'ausgeschaltet' }, failures: (n: number) => count(n, 'Fehlschlag in Folge', 'Fehlschläge in Folge'),
+    keepsSecret: 'Er behält sein Geheimnis. Fehlschläge und eine Aussetzung sind vergessen.', makesSecret: 'Er bekommt ein Geheimnis, das einmal gezeigt wird.', save: 'Webhook speichern', create: 'Webhook erstellen', editOf: (name: string) => `Webhook ${name} ändern`, state: { ok: 'stellt zu', enabled: 'aktiv', suspended: 'ausgesetzt', disabled: 'ausgeschaltet' }, failures: (n: number) => count(n, 'Fehlschlag in Folge', 'Fehlschläge in Folge'),
     suspended: (n: number) => (n === 1 ? '1 Webhook ist ausgesetzt.' : `${n} Webhooks sind ausgesetzt.`), suspendedHint: 'Zu viele Versuche sind misslungen. Ereignisse warten bis zu 7 Tage; was älter ist, geht verloren. Den Empfänger reparieren, dann einen Ping senden oder fortsetzen.', failingHint: 'Der Empfänger nimmt keine Ereignisse an. Sie werden etwa drei Tage lang erneut versucht.', once: (name: string) => `Das ist das Geheimnis von ${name}. Es wird nur jetzt angezeigt.`, oldSecret: 'Altes Geheimnis endet',
     pinged: (name: string) => `Ein Ping ist unterwegs: ${name}`, enabled: (name: string) => `Eingeschaltet: ${name}`, disabled: (name: string) => `Ausgeschaltet: ${name}`, ping: 'Ping senden', resume: 'Fortsetzen', enable: 'Einschalten', disable: 'Ausschalten', rotate: 'Neues Geheimnis…', rotateNow: 'Neues Geheimnis erstellen', rotateWill: 'Er bekommt ein neues Geheimnis, das einmal gezeigt wird. Für die Zeit unten tragen Anfragen auch eine Signatur mit dem alten.', keepOld: 'Altes Geheimnis behalten für', keepOldHelp: 'Eine Dauer wie 1d. 0s beendet es sofort.',
     remove: 'Webhook entfernen', removeWill: 'Der Webhook wird entfernt, mit den Ereignissen, die auf ihn warten. Sie werden nicht gesendet.', deliveries: 'Zustellungen', allDeliveries: 'Alle Zustellungen', noDeliveries: 'Noch nichts gesendet.',
   },
   palette: {
     placeholder: 'ID, Schlüssel, Workflow oder Seite', page: 'Seite', workflow: 'Workflow', none: 'Nichts gefunden.', hits: 'Treffer', keys: 'Tastenkürzel', filter: 'Zum Filter', move: 'Nächste, vorige Zeile', select: 'Zeile auswählen', decide: 'Entscheidung bestätigen, ablehnen',
-    act: 'Aktion', recent: 'zuletzt gesehen', light: 'Helle Farben', dark: 'Dunkle Farben',
+    act: 'Aktion', here: 'auf dieser Seite', recent: 'zuletzt gesehen', light: 'Helle Farben', dark: 'Dunkle Farben',
   },
   compare: {
-    button: 'Vergleichen', title: 'Zwei Ausführungen', same: 'Alle Schritte sind auf dieselbe Weise beendet.', parts: (node: string) => `Die Ausführungen trennen sich bei „${node}“.`, absent: 'nicht erreicht', sameInput: 'Die Eingaben sind gleich.',
+    sameData: 'Die Daten beider Läufe sind gleich.', button: 'Vergleichen', title: 'Zwei Ausführungen', same: 'Alle Schritte sind auf dieselbe Weise beendet.', parts: (node: string) => `Die Ausführungen trennen sich bei „${node}“.`, absent: 'nicht erreicht', sameInput: 'Die Eingaben sind gleich.',
     apart: 'Unterschied', whole: 'Die ganze Ausführung', otherWorkflows: 'Das sind Instanzen verschiedener Workflows. Schritte werden nach ihren Namen verglichen.', swap: 'Seiten tauschen',
   },
   rehearsal: {

@@ -7,7 +7,7 @@ const { number, form, count } = counting('en');
 const STATUS: Record<string, string> = {
   running: 'running', waiting: 'waiting', retrying: 'retrying', completed: 'completed', failed: 'failed', compensating: 'compensating',
   compensated: 'compensated', compensation_failed: 'compensation failed', dead_letter: 'dead letter', paused: 'paused',
-  cancelled: 'cancelled', aborted: 'aborted', skipped: 'skipped', pending: 'pending', moved: 'moved',
+  cancelled: 'cancelled', aborted: 'aborted', skipped: 'skipped', pending: 'pending', moved: 'moved', delivered: 'delivered', stopped: 'stopped',
 };
 
 export const en = {
@@ -44,10 +44,11 @@ export const en = {
     unreachable: 'The server does not answer.', unreachableHint: 'It may be restarting. Try again in a moment.',
     busy: 'The server cannot answer now.', byItself: (time: string) => `Tries again by itself in ${time}.`,
     staleSince: (time: string) => `What is shown below is from ${time}.`,
-    request: (id: string) => `Request ${id}`,
+    request: (id: string) => `Request ${id}`, about: 'What this means',
     chunk: 'This page could not be loaded. The server was probably updated.', reload: 'Reload', noPage: 'There is no such page', noPageHint: 'The address may be misspelled, or the link may be of another version.',
   },
   overview: {
+    refused: (n: number) => form(n, 'workflow file is not registered', 'workflow files are not registered'), refusedWhy: 'They are invalid, or their version is registered with other content.',
     suspended: (n: number) => form(n, 'webhook is suspended', 'webhooks are suspended'), suspendedWhy: 'Their events wait and are not sent.',
     attention: 'Needs attention', quiet: 'All quiet: nothing waits for a person, no dead letters, every handler has a worker.', now: 'Now',
     overdue: (n: number) => form(n, 'decision is overdue', 'decisions are overdue'),
@@ -59,6 +60,7 @@ export const en = {
     quantiles: 'p50 / p95', live: 'live', total: 'total', share: 'by status',
   },
   activity: {
+    byStep: 'By step', newest: (n: number) => `Of the newest ${count(n, 'instance', 'instances')}.`, leftOut: (n: number) => `Left out, because their histories are long: ${number(n)}.`, visits: 'Visits', retried: 'Retried', endsIn: (time: string) => `usually ends in ${time}`,
     title: 'Activity', window: 'Window', last: (window: string) => ({ '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '7d': '7 days', '30d': '30 days' })[window] ?? window,
     ends: 'Started and ended', durations: 'How long it took', started: 'started', failed: 'failed or dead letter', stopped: 'cancelled or aborted', stoppedShort: 'stopped', compensated: 'undone', steps: 'steps', p50: 'half within', p95: '95 % within', span: 'Time', table: 'As a table',
     none: 'Nothing started or ended in this time.', nothingCompleted: 'Nothing completed in this time.', counting: 'The server is counting…',
@@ -70,11 +72,12 @@ export const en = {
   },
   filter: {
     label: 'Filter', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Clear', remove: (term: string) => `Remove ${term}`,
-    help: { status: 'one or more, with commas', workflow: 'its name', version: 'a number', key: 'exactly, or a beginning with *', label: 'NAME=VALUE, such as tenant=acme', since: 'started after: 2h, 7d, or a date', before: 'started before' },
+    help: { status: 'one or more, with commas', workflow: 'its name', version: 'a number', key: 'exactly, or a beginning with *', label: 'NAME=VALUE, such as tenant=acme', step: 'at which it failed', error: 'its code, such as http_503', since: 'started after: 2h, 7d, or a date', before: 'started before' },
     problem: (problem: string, word: string, names: string, statuses: string) =>
       ({ name: `There is no filter “${word}”. Known are ${names}.`, status: `Not a status. Known are ${statuses}.`, version: 'A version is a whole number.', time: 'Not a time. Write 15m, 2h, 7d, or a date such as 2026-11-22.', value: 'needs a value.', label: 'A label is NAME=VALUE, such as label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
+    noMatchSoFar: 'None found so far.', columns: 'Columns', defaultColumns: 'Default', priority: 'Priority', waits: 'Waits for',
     labels: 'Labels',
     all: 'All', live: 'Live', ended: 'Ended badly', views: 'Saved views', viewName: 'Name of the view', saveView: 'Save as view', dropView: 'Remove view', export: 'Export',
     status: 'Status', workflow: 'Workflow', key: 'Key', id: 'ID', started: 'Started', changed: 'Changed', took: 'Took',
@@ -120,16 +123,21 @@ export const en = {
     newest: 'What happened meanwhile',
   },
   instance: {
+    quiet: (n: number) => `${count(n, 'step of low importance went as it should', 'steps of low importance went as they should')}.`,
     why: 'Why:', started: 'started', ran: (time: string) => `took ${time}`, runs: (time: string) => `for ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Next attempt' : kind === 'timer' ? 'Wakes' : kind === 'decision' || kind === 'signal' ? 'Deadline' : 'Until'), priority: (n: number) => `priority ${n}`,
     actAt: (verb: string, at: string) => `${verb} “${at}”…`,
-    tab: { graph: 'Graph', timeline: 'Timeline', steps: 'Steps', history: 'History', data: 'Data', raw: 'Raw' }, inApi: 'The same from the API',
+    tab: { graph: 'Graph', timeline: 'Timeline', steps: 'Steps', history: 'History', data: 'Data', related: 'Related', raw: 'Raw' }, inApi: 'The same from the API',
+  },
+  related: {
+    startedBy: 'Started by', trace: 'Trace ID', links: 'In other systems', sameKey: 'With the same key', sameLabels: 'With the same label', sameFailure: 'Failed in the same way', group: 'The whole group', bulks: 'Acts on many instances', cut: 'Only the newest are shown.',
+    none: 'No other instance has its key or its failure, no act on many instances has touched it, and nothing was sent about it.',
   },
   graph: {
     label: 'Steps of the workflow', described: (n: number) => `Picture of ${count(n, 'node', 'nodes')}. “List” shows the same as text.`, zoomIn: 'Zoom in', zoomOut: 'Zoom out', fit: 'Fit', list: 'List', picture: 'Picture',
   },
   timeline: {
     idle: (time: string) => `Nothing happened for ${time}`, cut: (shown: number, all: number) => `The last ${shown} of ${all} steps are shown.`, lastEvents: (n: string) => `Drawn from the last ${n} events.`,
-    kind: { attempt: 'attempt', failed: 'failed attempt', retry: 'waits for retry', wait: 'waits', running: 'running', undo: 'compensation', undo_failed: 'failed compensation' },
+    kind: { attempt: 'attempt', failed: 'failed attempt', retry: 'waits for retry', queue: 'waits for a worker', wait: 'waits', running: 'running', undo: 'compensation', undo_failed: 'failed compensation' },
   },
   steps: {
     step: 'Step', branch: 'Branch', tries: 'Attempts', took: 'Took', worker: 'Worker', error: 'Error', started: 'Started', attempts: (n: number) => count(n, 'attempt', 'attempts'), eachAttempt: 'Attempts',
@@ -149,12 +157,13 @@ export const en = {
     growth: (hour: string, day: string) => `${hour} in the last hour, ${day} in the last 24 h`, fresh: 'new', newest: 'Instances, newest first', gone: 'No instance fails like this any more.', cancelAll: (n: number) => (n === 1 ? 'Cancel…' : `Cancel all ${n}…`),
   },
   decisions: {
-    roles: 'Roles', allRoles: 'All roles', none: 'Nothing waits for a decision.', late: (time: string) => `${time} overdue`, left: (time: string) => `${time} left`, quorum: (have: number, need: number) => `${have} of ${need} confirmed`,
+    mine: 'Mine', roles: 'Roles', allRoles: 'All roles', none: 'Nothing waits for a decision.', late: (time: string) => `${time} overdue`, left: (time: string) => `${time} left`, quorum: (have: number, need: number) => `${have} of ${need} confirmed`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'More data', who: 'Who may decide', anyone: 'anyone', votes: 'Votes', since: 'Waits since', deadline: 'Deadline', keysMove: 'next, previous',
     gone: 'The decision of this link is not open any more.',
     forbidden: 'Your role may see decisions but not make them.',
   },
   workflows: {
+    retention: 'Retention', kept: 'Completed instances are kept for', keptFailed: 'Others that have ended are kept for', keptHelp: 'A duration such as 30d, or forever.', ownRule: 'This workflow has a rule of its own.', generalRule: 'The rule for all workflows holds.', noRule: 'There is no rule: instances are kept forever.', keepWill: 'What is older is removed for good, within six hours.', setRule: 'Set the rule', dropRule: 'Remove the rule', ruleSet: (name: string) => `Retention set: ${name}`, ruleDropped: (name: string) => `Rule removed: ${name}`,
     name: 'Workflow', version: 'Version', versions: 'Versions', registered: 'Registered', find: 'Find a workflow', none: 'No workflows yet. Register one:', noMatch: (text: string) => `No workflow has “${text}” in its name.`, yaml: 'YAML', newest: '(newest)',
     from: 'From', to: 'To', fromVersion: (n: number) => `Compare from version ${n}`, toVersion: (n: number) => `Compare to version ${n}`, difference: (from: number, to: number) => `From v${from} to v${to}`, same: 'The texts are the same.', noInstances: 'No instances of this workflow yet.', allInstances: 'All instances of this workflow',
     structure: 'What changes', change: { added: 'added', removed: 'removed', changed: 'changed' }, onlyText: 'The nodes are the same; only the text around them differs.',
@@ -217,7 +226,7 @@ export const en = {
     credential: 'Known by', by: { token: 'an API token', session: 'a login', proxy: 'a proxy', anonymous: 'nothing', oidc: 'a token of the provider' }, remote: 'Address', request: 'Request', chain: 'Chain', hash: 'Hash', prev: 'Hash before it',
   },
   docs: {
-    find: 'Find an operation', none: 'No operation matches.', all: 'All operations', needs: 'Needs', noLogin: 'no login', anyLogin: 'any login', lacks: 'You lack this permission.', parameters: 'Parameters', body: 'Body', answers: 'Answers', other: 'others', required: 'required', members: 'Members', choose: (n: number) => `${count(n, 'operation', 'operations')}. Choose one to see what it takes and answers.`,
+    problems: 'Kinds of problems', find: 'Find an operation', none: 'No operation matches.', all: 'All operations', needs: 'Needs', noLogin: 'no login', anyLogin: 'any login', lacks: 'You lack this permission.', parameters: 'Parameters', body: 'Body', answers: 'Answers', other: 'others', required: 'required', members: 'Members', choose: (n: number) => `${count(n, 'operation', 'operations')}. Choose one to see what it takes and answers.`,
   },
   config: {
     setting: 'Setting', value: 'Value', from: 'From', about: 'About', applies: 'A change applies', set: 'Set', defaults: 'Defaults', find: 'Find a setting', loaded: 'Read', none: 'No settings. The program that serves this page shows none.', nothing: 'No setting matches.',
@@ -228,19 +237,20 @@ export const en = {
     noFolder: 'This server has no definitions folder. With one, it registers the workflows of the files in it:', none: 'The folder has no files.', file: 'File', since: 'Since', state: { registered: 'registered', invalid: 'invalid', refused: 'refused', unreadable: 'unreadable', gone: 'gone' },
   },
   notifications: {
+    redeliver: 'Deliver again', redelivered: (name: string) => `It is sent again: ${name}`, hooks: 'Incoming events', noHooks: 'No hooks. With a hook, an event of another program starts an instance or signals it.', hookStarts: (workflow: string) => `starts ${workflow}`, hookSignals: (signal: string, workflow: string) => `sends ${signal} to ${workflow}`, hookDoes: 'An event', hookKey: 'Key of the instance',
     allEvents: 'All events', only: 'Only these:', choose: 'Choose at least one event.', fresh: 'New webhook…', none: 'No webhooks. A webhook tells another program that an instance has failed, has ended or waits for a person.', webhook: 'Webhook', to: 'To', toHelp: 'Where requests are sent: on the public internet, unless the server allows private addresses.', format: 'Format', formatHelp: { standard: 'Standard Webhooks: signed JSON.', cloudevents: 'CloudEvents 1.0: the attributes are headers.', slack: 'A sentence for Slack, Mattermost, Rocket.Chat or Discord.', email: 'A mail, with one mail for failures of one cause.' },
     events: 'Events', all: 'all', patterns: 'Patterns of events', patternsHelp: 'One in each line, such as instance.*.', workflowsHelp: 'One pattern in each line. Empty: all workflows.', whereHelp: 'A filter over labels and others, such as labels.vip. Empty: all instances.', isEnabled: 'Send events', willNot: 'Nothing is sent until it is enabled.', getsAll: 'It gets all events.', gets: (n: number) => `It gets ${count(n, 'type of event', 'types of events')}:`,
-    keepsSecret: 'It keeps its secret. Failures and a suspension are forgotten.', makesSecret: 'It gets a secret, which is shown once.', save: 'Save the webhook', create: 'Create the webhook', editOf: (name: string) => `Change the webhook ${name}`, state: { ok: 'delivers', suspended: 'suspended', disabled: 'disabled' }, failures: (n: number) => count(n, 'failure in a row', 'failures in a row'),
+    keepsSecret: 'It keeps its secret. Failures and a suspension are forgotten.', makesSecret: 'It gets a secret, which is shown once.', save: 'Save the webhook', create: 'Create the webhook', editOf: (name: string) => `Change the webhook ${name}`, state: { ok: 'delivers', enabled: 'enabled', suspended: 'suspended', disabled: 'disabled' }, failures: (n: number) => count(n, 'failure in a row', 'failures in a row'),
     suspended: (n: number) => (n === 1 ? '1 webhook is suspended.' : `${n} webhooks are suspended.`), suspendedHint: 'Too many attempts failed. Events wait for up to 7 days; what is older is lost. Repair the receiver, then send a ping or resume it.', failingHint: 'The receiver does not accept events. They are tried again for about three days.', once: (name: string) => `This is the secret of ${name}. It is shown only now.`, oldSecret: 'Old secret ends',
     pinged: (name: string) => `A ping is on its way: ${name}`, enabled: (name: string) => `Enabled: ${name}`, disabled: (name: string) => `Disabled: ${name}`, ping: 'Send a ping', resume: 'Resume', enable: 'Enable', disable: 'Disable', rotate: 'New secret…', rotateNow: 'Make a new secret', rotateWill: 'It gets a new secret, which is shown once. For the time below, requests are signed with the old one, too.', keepOld: 'Keep the old secret for', keepOldHelp: 'A duration such as 1d. 0s ends it now.',
     remove: 'Remove the webhook', removeWill: 'The webhook is removed, with the events that wait for it. They are not sent.', deliveries: 'Deliveries', allDeliveries: 'All deliveries', noDeliveries: 'Nothing was sent yet.',
   },
   palette: {
     placeholder: 'An ID, a key, a workflow or a page', page: 'page', workflow: 'workflow', none: 'Nothing found.', hits: 'Hits', keys: 'Keys', filter: 'To the filter', move: 'Next, previous row', select: 'Select the row', decide: 'Confirm, reject a decision',
-    act: 'act', recent: 'seen lately', light: 'Light colors', dark: 'Dark colors',
+    act: 'act', here: 'on this page', recent: 'seen lately', light: 'Light colors', dark: 'Dark colors',
   },
   compare: {
-    button: 'Compare', title: 'Two runs', same: 'All steps ended in the same way.', parts: (node: string) => `The runs part at “${node}”.`, absent: 'not reached', sameInput: 'The inputs are the same.',
+    sameData: 'The data of both runs are the same.', button: 'Compare', title: 'Two runs', same: 'All steps ended in the same way.', parts: (node: string) => `The runs part at “${node}”.`, absent: 'not reached', sameInput: 'The inputs are the same.',
     apart: 'Difference', whole: 'The whole run', otherWorkflows: 'These are instances of different workflows. Steps are compared by their names.', swap: 'Swap sides',
   },
   rehearsal: {

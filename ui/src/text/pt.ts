@@ -7,7 +7,7 @@ const { number, form, count } = counting('pt-BR');
 const STATUS: Record<string, string> = {
   running: 'em execução', waiting: 'aguardando', retrying: 'repetindo', completed: 'concluída', failed: 'com falha', compensating: 'compensando',
   compensated: 'compensada', compensation_failed: 'falha na compensação', dead_letter: 'dead letter', paused: 'pausada',
-  cancelled: 'cancelada', aborted: 'abortada', skipped: 'ignorada', pending: 'pendente', moved: 'movida',
+  cancelled: 'cancelada', aborted: 'abortada', skipped: 'ignorada', pending: 'pendente', moved: 'movida', delivered: 'entregue', stopped: 'encerrada',
 };
 
 export const pt: Messages = {
@@ -44,10 +44,11 @@ export const pt: Messages = {
     unreachable: 'O servidor não responde.', unreachableHint: 'Ele pode estar reiniciando. Tente de novo em instantes.',
     busy: 'O servidor não pode responder agora.', byItself: (time: string) => `Nova tentativa automática em ${time}.`,
     staleSince: (time: string) => `Os dados abaixo são de ${time}.`,
-    request: (id: string) => `Requisição ${id}`,
+    request: (id: string) => `Requisição ${id}`, about: 'O que isto significa',
     chunk: 'Não foi possível carregar esta página. Provavelmente o servidor foi atualizado.', reload: 'Recarregar', noPage: 'Esta página não existe', noPageHint: 'O endereço pode estar errado, ou o link pode ser de outra versão.',
   },
   overview: {
+    refused: (n: number) => form(n, 'arquivo de workflow não está registrado', 'arquivos de workflow não estão registrados'), refusedWhy: 'São inválidos, ou a versão está registrada com outro conteúdo.',
     suspended: (n: number) => form(n, 'webhook está suspenso', 'webhooks estão suspensos'), suspendedWhy: 'Os eventos esperam e não são enviados.',
     attention: 'Requer atenção', quiet: 'Tudo tranquilo: nada espera por uma pessoa, não há dead letters e todo handler tem um worker.', now: 'Agora',
     overdue: (n: number) => form(n, 'decisão está atrasada', 'decisões estão atrasadas'),
@@ -59,6 +60,7 @@ export const pt: Messages = {
     quantiles: 'p50 / p95', live: 'ativas', total: 'total', share: 'por status',
   },
   activity: {
+    byStep: 'Por etapa', newest: (n: number) => `De ${count(n, 'instância mais recente', 'instâncias mais recentes')}.`, leftOut: (n: number) => `Omitidas, porque o histórico é longo: ${number(n)}.`, visits: 'Visitas', retried: 'Repetidas', endsIn: (time: string) => `costuma terminar em ${time}`,
     title: 'Atividade', window: 'Período', last: (window: string) => ({ '1h': '1 hora', '6h': '6 horas', '24h': '24 horas', '7d': '7 dias', '30d': '30 dias' })[window] ?? window,
     ends: 'Iniciadas e encerradas', durations: 'Quanto tempo levou', started: 'iniciadas', failed: 'com falha ou dead letter', stopped: 'canceladas ou abortadas', stoppedShort: 'paradas', compensated: 'compensadas', steps: 'etapas', p50: 'metade em até', p95: '95 % em até', span: 'Tempo', table: 'Como tabela',
     none: 'Nada foi iniciado nem encerrado neste período.', nothingCompleted: 'Nada foi concluído neste período.', counting: 'O servidor está contando…',
@@ -70,11 +72,12 @@ export const pt: Messages = {
   },
   filter: {
     label: 'Filtro', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Limpar', remove: (term: string) => `Remover ${term}`,
-    help: { status: 'um ou mais, com vírgulas', workflow: 'o nome', version: 'um número', key: 'exata, ou o início com *', label: 'NOME=VALOR, como tenant=acme', since: 'iniciada depois de: 2h, 7d ou uma data', before: 'iniciada antes de' },
+    help: { status: 'um ou mais, com vírgulas', workflow: 'o nome', version: 'um número', key: 'exata, ou o início com *', label: 'NOME=VALOR, como tenant=acme', step: 'em que ela falhou', error: 'o código, como http_503', since: 'iniciada depois de: 2h, 7d ou uma data', before: 'iniciada antes de' },
     problem: (problem: string, word: string, names: string, statuses: string) =>
       ({ name: `Não existe o filtro “${word}”. Os filtros são ${names}.`, status: `Não é um status. Os status são ${statuses}.`, version: 'A versão é um número inteiro.', time: 'Não é um tempo. Escreva 15m, 2h, 7d ou uma data como 2026-11-22.', value: 'precisa de um valor.', label: 'Um rótulo é NOME=VALOR, como label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
+    noMatchSoFar: 'Nenhuma até agora.', columns: 'Colunas', defaultColumns: 'Padrão', priority: 'Prioridade', waits: 'Aguarda',
     labels: 'Rótulos',
     all: 'Todas', live: 'Ativas', ended: 'Sem sucesso', views: 'Visões salvas', viewName: 'Nome da visão', saveView: 'Salvar visão', dropView: 'Remover visão', export: 'Exportar',
     status: 'Status', workflow: 'Workflow', key: 'Chave', id: 'ID', started: 'Início', changed: 'Alteração', took: 'Duração',
@@ -120,16 +123,21 @@ export const pt: Messages = {
     newest: 'O que aconteceu nesse meio-tempo',
   },
   instance: {
+    quiet: (n: number) => `${count(n, 'etapa pouco importante', 'etapas pouco importantes')} sem problemas.`,
     why: 'Por quê:', started: 'iniciada', ran: (time: string) => `durou ${time}`, runs: (time: string) => `já dura ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Próxima tentativa:' : kind === 'timer' ? 'Continua:' : kind === 'decision' || kind === 'signal' ? 'Prazo:' : 'Até:'), priority: (n: number) => `prioridade ${n}`,
     actAt: (verb: string, at: string) => `${verb}: “${at}”…`,
-    tab: { graph: 'Grafo', timeline: 'Linha do tempo', steps: 'Etapas', history: 'Histórico', data: 'Dados', raw: 'Bruto' }, inApi: 'O mesmo pela API',
+    tab: { graph: 'Grafo', timeline: 'Linha do tempo', steps: 'Etapas', history: 'Histórico', data: 'Dados', related: 'Relacionadas', raw: 'Bruto' }, inApi: 'O mesmo pela API',
+  },
+  related: {
+    startedBy: 'Iniciada por', trace: 'ID do trace', links: 'Em outros sistemas', sameKey: 'Com a mesma chave', sameLabels: 'Com o mesmo rótulo', sameFailure: 'Com a mesma falha', group: 'O grupo inteiro', bulks: 'Ações em massa', cut: 'Só as mais recentes são exibidas.',
+    none: 'Nenhuma outra instância tem a mesma chave ou a mesma falha, nenhuma ação em massa a tocou, e nada foi enviado sobre ela.',
   },
   graph: {
     label: 'Etapas do workflow', described: (n: number) => `Imagem de ${count(n, 'nó', 'nós')}. “Lista” mostra o mesmo em texto.`, zoomIn: 'Ampliar', zoomOut: 'Reduzir', fit: 'Ajustar', list: 'Lista', picture: 'Imagem',
   },
   timeline: {
     idle: (time: string) => `Nada aconteceu por ${time}`, cut: (shown: number, all: number) => `Exibidas as últimas ${number(shown)} de ${number(all)} etapas.`, lastEvents: (n: string) => `Desenhado a partir dos últimos ${n} eventos.`,
-    kind: { attempt: 'tentativa', failed: 'tentativa com falha', retry: 'aguarda nova tentativa', wait: 'aguarda', running: 'em execução', undo: 'compensação', undo_failed: 'compensação com falha' },
+    kind: { attempt: 'tentativa', failed: 'tentativa com falha', retry: 'aguarda nova tentativa', queue: 'aguarda um worker', wait: 'aguarda', running: 'em execução', undo: 'compensação', undo_failed: 'compensação com falha' },
   },
   steps: {
     step: 'Etapa', branch: 'Ramo', tries: 'Tentativas', took: 'Duração', worker: 'Worker', error: 'Erro', started: 'Início', attempts: (n: number) => count(n, 'tentativa', 'tentativas'), eachAttempt: 'Tentativas',
@@ -149,12 +157,13 @@ export const pt: Messages = {
     growth: (hour: string, day: string) => `${hour} na última hora, ${day} nas últimas 24 h`, fresh: 'nova', newest: 'Instâncias, mais recentes primeiro', gone: 'Nenhuma instância falha mais assim.', cancelAll: (n: number) => form(n, 'Cancelar…', `Cancelar todas as ${number(n)}…`),
   },
   decisions: {
-    roles: 'Papéis', allRoles: 'Todos os papéis', none: 'Nada aguarda uma decisão.', late: (time: string) => `${time} de atraso`, left: (time: string) => `restam ${time}`, quorum: (have: number, need: number) => `${have} de ${need} ${form(have, 'confirmada', 'confirmadas')}`,
+    mine: 'Minhas', roles: 'Papéis', allRoles: 'Todos os papéis', none: 'Nada aguarda uma decisão.', late: (time: string) => `${time} de atraso`, left: (time: string) => `restam ${time}`, quorum: (have: number, need: number) => `${have} de ${need} ${form(have, 'confirmada', 'confirmadas')}`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Mais dados', who: 'Quem pode decidir', anyone: 'qualquer pessoa', votes: 'Votos', since: 'Recebida', deadline: 'Prazo', keysMove: 'próxima, anterior',
     gone: 'A decisão deste link não está mais aberta.',
     forbidden: 'Seu papel pode ver decisões, mas não tomá-las.',
   },
   workflows: {
+    retention: 'Retenção', kept: 'Instâncias concluídas ficam por', keptFailed: 'Outras encerradas ficam por', keptHelp: 'Uma duração como 30d, ou forever.', ownRule: 'Este workflow tem uma regra própria.', generalRule: 'Vale a regra de todos os workflows.', noRule: 'Não há regra: as instâncias ficam para sempre.', keepWill: 'O que é mais antigo é removido em definitivo, em até seis horas.', setRule: 'Definir a regra', dropRule: 'Remover a regra', ruleSet: (name: string) => `Retenção definida: ${name}`, ruleDropped: (name: string) => `Regra removida: ${name}`,
     name: 'Workflow', version: 'Versão', versions: 'Versões', registered: 'Registro', find: 'Buscar um workflow', none: 'Ainda não há workflows. Registre um:', noMatch: (text: string) => `Nenhum workflow tem “${text}” no nome.`, yaml: 'YAML', newest: '(mais recente)',
     from: 'De', to: 'Para', fromVersion: (n: number) => `Comparar a partir da versão ${n}`, toVersion: (n: number) => `Comparar com a versão ${n}`, difference: (from: number, to: number) => `De v${from} para v${to}`, same: 'Os textos são iguais.', noInstances: 'Ainda não há instâncias deste workflow.', allInstances: 'Todas as instâncias deste workflow',
     structure: 'O que muda', change: { added: 'novo', removed: 'removido', changed: 'alterado' }, onlyText: 'Os nós são iguais; só o texto ao redor é diferente.',
@@ -217,7 +226,7 @@ export const pt: Messages = {
     credential: 'Reconhecido por', by: { token: 'um token da API', session: 'um login', proxy: 'um proxy', anonymous: 'nada', oidc: 'um token do provedor' }, remote: 'Endereço', request: 'Requisição', chain: 'Cadeia', hash: 'Hash', prev: 'Hash anterior',
   },
   docs: {
-    find: 'Buscar operação', none: 'Nenhuma operação corresponde.', all: 'Todas as operações', needs: 'Exige', noLogin: 'nenhum login', anyLogin: 'qualquer login', lacks: 'Você não tem esta permissão.', parameters: 'Parâmetros', body: 'Corpo', answers: 'Respostas', other: 'outras', required: 'obrigatório', members: 'Campos', choose: (n: number) => `${count(n, 'operação', 'operações')}. Escolha uma para ver o que ela recebe e responde.`,
+    problems: 'Tipos de problemas', find: 'Buscar operação', none: 'Nenhuma operação corresponde.', all: 'Todas as operações', needs: 'Exige', noLogin: 'nenhum login', anyLogin: 'qualquer login', lacks: 'Você não tem esta permissão.', parameters: 'Parâmetros', body: 'Corpo', answers: 'Respostas', other: 'outras', required: 'obrigatório', members: 'Campos', choose: (n: number) => `${count(n, 'operação', 'operações')}. Escolha uma para ver o que ela recebe e responde.`,
   },
   config: {
     setting: 'Ajuste', value: 'Valor', from: 'Origem', about: 'Significado', applies: 'Uma mudança vale', set: 'Definidos', defaults: 'Padrões', find: 'Buscar ajuste', loaded: 'Lida', none: 'Nenhum ajuste. O programa que serve esta página não mostra nenhum.', nothing: 'Nenhum ajuste corresponde.',
@@ -228,19 +237,20 @@ export const pt: Messages = {
     noFolder: 'Este servidor não tem pasta de definições. Com uma, ele registra os workflows dos arquivos dela:', none: 'A pasta não tem arquivos.', file: 'Arquivo', since: 'Desde', state: { registered: 'registrado', invalid: 'inválido', refused: 'recusado', unreadable: 'ilegível', gone: 'sumiu' },
   },
   notifications: {
+    redeliver: 'Entregar de novo', redelivered: (name: string) => `Será enviado de novo: ${name}`, hooks: 'Eventos recebidos', noHooks: 'Nenhum hook. Com um hook, um evento de outro programa inicia uma instância ou envia um sinal a ela.', hookStarts: (workflow: string) => `inicia ${workflow}`, hookSignals: (signal: string, workflow: string) => `envia ${signal} a ${workflow}`, hookDoes: 'Um evento', hookKey: 'Chave da instância',
     allEvents: 'Todos os eventos', only: 'Só estes:', choose: 'Escolha pelo menos um evento.', fresh: 'Novo webhook…', none: 'Nenhum webhook. Um webhook avisa outro programa que uma instância falhou, terminou ou espera por uma pessoa.', webhook: 'Webhook', to: 'Para', toHelp: 'Para onde vão as requisições: na internet pública, a menos que o servidor permita endereços privados.', format: 'Formato', formatHelp: { standard: 'Standard Webhooks: JSON assinado.', cloudevents: 'CloudEvents 1.0: os atributos são cabeçalhos.', slack: 'Uma frase para Slack, Mattermost, Rocket.Chat ou Discord.', email: 'Um e-mail; falhas de uma causa vêm em um só.' },
     events: 'Eventos', all: 'todos', patterns: 'Padrões de eventos', patternsHelp: 'Um por linha, como instance.*.', workflowsHelp: 'Um padrão por linha. Vazio: todos os workflows.', whereHelp: 'Um filtro por rótulos e outros, como labels.vip. Vazio: todas as instâncias.', isEnabled: 'Enviar eventos', willNot: 'Nada é enviado até ser ativado.', getsAll: 'Recebe todos os eventos.', gets: (n: number) => `Recebe ${count(n, 'tipo de evento', 'tipos de eventos')}:`,
-    keepsSecret: 'Mantém o segredo. Falhas e uma suspensão são esquecidas.', makesSecret: 'Recebe um segredo, mostrado uma só vez.', save: 'Salvar o webhook', create: 'Criar o webhook', editOf: (name: string) => `Alterar o webhook ${name}`, state: { ok: 'entrega', suspended: 'suspenso', disabled: 'desativado' }, failures: (n: number) => count(n, 'falha seguida', 'falhas seguidas'),
+    keepsSecret: 'Mantém o segredo. Falhas e uma suspensão são esquecidas.', makesSecret: 'Recebe um segredo, mostrado uma só vez.', save: 'Salvar o webhook', create: 'Criar o webhook', editOf: (name: string) => `Alterar o webhook ${name}`, state: { ok: 'entrega', enabled: 'ativo', suspended: 'suspenso', disabled: 'desativado' }, failures: (n: number) => count(n, 'falha seguida', 'falhas seguidas'),
     suspended: (n: number) => (n === 1 ? '1 webhook está suspenso.' : `${n} webhooks estão suspensos.`), suspendedHint: 'Tentativas demais falharam. Os eventos esperam até 7 dias; os mais antigos se perdem. Conserte o destino e depois envie um ping ou retome.', failingHint: 'O destino não aceita os eventos. Há novas tentativas por cerca de três dias.', once: (name: string) => `Este é o segredo de ${name}. Ele só é mostrado agora.`, oldSecret: 'Segredo antigo termina',
     pinged: (name: string) => `Um ping está a caminho: ${name}`, enabled: (name: string) => `Ativado: ${name}`, disabled: (name: string) => `Desativado: ${name}`, ping: 'Enviar um ping', resume: 'Retomar', enable: 'Ativar', disable: 'Desativar', rotate: 'Novo segredo…', rotateNow: 'Gerar novo segredo', rotateWill: 'Recebe um novo segredo, mostrado uma só vez. Pelo tempo abaixo, as requisições também são assinadas com o antigo.', keepOld: 'Manter o segredo antigo por', keepOldHelp: 'Uma duração como 1d. 0s o encerra agora.',
     remove: 'Remover o webhook', removeWill: 'O webhook é removido, com os eventos que esperam por ele. Eles não são enviados.', deliveries: 'Entregas', allDeliveries: 'Todas as entregas', noDeliveries: 'Nada foi enviado ainda.',
   },
   palette: {
     placeholder: 'Um ID, uma chave, um workflow ou uma página', page: 'página', workflow: 'workflow', none: 'Nada encontrado.', hits: 'Resultados', keys: 'Atalhos', filter: 'Ir para o filtro', move: 'Linha seguinte, anterior', select: 'Selecionar a linha', decide: 'Confirmar, rejeitar uma decisão',
-    act: 'ação', recent: 'vista há pouco', light: 'Cores claras', dark: 'Cores escuras',
+    act: 'ação', here: 'nesta página', recent: 'vista há pouco', light: 'Cores claras', dark: 'Cores escuras',
   },
   compare: {
-    button: 'Comparar', title: 'Duas execuções', same: 'Todas as etapas terminaram da mesma forma.', parts: (node: string) => `As execuções se separam em “${node}”.`, absent: 'não alcançada', sameInput: 'As entradas são iguais.',
+    sameData: 'Os dados das duas execuções são iguais.', button: 'Comparar', title: 'Duas execuções', same: 'Todas as etapas terminaram da mesma forma.', parts: (node: string) => `As execuções se separam em “${node}”.`, absent: 'não alcançada', sameInput: 'As entradas são iguais.',
     apart: 'Diferença', whole: 'A execução inteira', otherWorkflows: 'São instâncias de workflows diferentes. As etapas são comparadas pelo nome.', swap: 'Trocar os lados',
   },
   rehearsal: {

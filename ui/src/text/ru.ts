@@ -7,7 +7,7 @@ const { number, form, count } = counting('ru');
 const STATUS: Record<string, string> = {
   running: 'выполняется', waiting: 'ожидание', retrying: 'повтор', completed: 'завершено', failed: 'сбой', compensating: 'компенсация',
   compensated: 'компенсировано', compensation_failed: 'сбой компенсации', dead_letter: 'dead letter', paused: 'на паузе',
-  cancelled: 'отменено', aborted: 'прервано', skipped: 'пропущено', pending: 'не начато', moved: 'перенесено',
+  cancelled: 'отменено', aborted: 'прервано', skipped: 'пропущено', pending: 'не начато', moved: 'перенесено', delivered: 'доставлено', stopped: 'остановлено',
 };
 
 export const ru: Messages = {
@@ -44,10 +44,11 @@ export const ru: Messages = {
     unreachable: 'Сервер не отвечает.', unreachableHint: 'Возможно, он перезапускается. Попробуйте ещё раз чуть позже.',
     busy: 'Сервер сейчас не может ответить.', byItself: (time: string) => `Повтор автоматически через ${time}.`,
     staleSince: (time: string) => `Данные ниже — на ${time}.`,
-    request: (id: string) => `Запрос ${id}`,
+    request: (id: string) => `Запрос ${id}`, about: 'Что это значит',
     chunk: 'Не удалось загрузить эту страницу. Вероятно, сервер был обновлён.', reload: 'Перезагрузить', noPage: 'Такой страницы нет', noPageHint: 'Возможно, в адресе опечатка или ссылка относится к другой версии.',
   },
   overview: {
+    refused: (n: number) => form(n, 'файл процесса не зарегистрирован', 'файла процессов не зарегистрированы', 'файлов процессов не зарегистрированы'), refusedWhy: 'Они недействительны, или их версия зарегистрирована с другим содержимым.',
     suspended: (n: number) => form(n, 'вебхук приостановлен', 'вебхука приостановлены', 'вебхуков приостановлены'), suspendedWhy: 'Их события ждут и не отправляются.',
     attention: 'Требует внимания', quiet: 'Всё спокойно: ничто не ждёт человека, dead letter нет, у каждого обработчика есть воркер.', now: 'Сейчас',
     overdue: (n: number) => form(n, 'решение просрочено', 'решения просрочены', 'решений просрочено'),
@@ -59,6 +60,7 @@ export const ru: Messages = {
     quantiles: 'p50 / p95', live: 'активно', total: 'всего', share: 'по статусам',
   },
   activity: {
+    byStep: 'По шагам', newest: (n: number) => `По новейшим: ${count(n, 'экземпляр', 'экземпляра', 'экземпляров')}.`, leftOut: (n: number) => `Пропущены из-за длинной истории: ${number(n)}.`, visits: 'Проходы', retried: 'С повтором', endsIn: (time: string) => `обычно ещё ${time}`,
     title: 'Активность', window: 'Период', last: (window: string) => ({ '1h': '1 час', '6h': '6 часов', '24h': '24 часа', '7d': '7 дней', '30d': '30 дней' })[window] ?? window,
     ends: 'Начато и закончено', durations: 'Сколько это длилось', started: 'запущено', failed: 'сбой или dead letter', stopped: 'отменено или прервано', stoppedShort: 'остановлено', compensated: 'компенсировано', steps: 'шаги', p50: 'половина за', p95: '95 % за', span: 'Время', table: 'Таблицей',
     none: 'За это время ничего не началось и не закончилось.', nothingCompleted: 'За это время ничего не завершено.', counting: 'Сервер ещё считает…',
@@ -70,11 +72,12 @@ export const ru: Messages = {
   },
   filter: {
     label: 'Фильтр', placeholder: 'status:dead_letter workflow:order key:k7-* since:24h', clear: 'Очистить', remove: (term: string) => `Убрать ${term}`,
-    help: { status: 'один или несколько через запятую', workflow: 'его имя', version: 'число', key: 'целиком или начало с *', label: 'ИМЯ=ЗНАЧЕНИЕ, например tenant=acme', since: 'запущено после: 2h, 7d или дата', before: 'запущено до' },
+    help: { status: 'один или несколько через запятую', workflow: 'его имя', version: 'число', key: 'целиком или начало с *', label: 'ИМЯ=ЗНАЧЕНИЕ, например tenant=acme', step: 'на котором случился сбой', error: 'его код, например http_503', since: 'запущено после: 2h, 7d или дата', before: 'запущено до' },
     problem: (problem: string, word: string, names: string, statuses: string) =>
       ({ name: `Фильтра «${word}» нет. Есть ${names}.`, status: `Такого статуса нет. Есть ${statuses}.`, version: 'Версия — целое число.', time: 'Это не время. Напишите 15m, 2h, 7d или дату, например 2026-11-22.', value: 'требуется значение.', label: 'Метка — это ИМЯ=ЗНАЧЕНИЕ, например label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
+    noMatchSoFar: 'Пока ничего не найдено.', columns: 'Столбцы', defaultColumns: 'По умолчанию', priority: 'Приоритет', waits: 'Ждёт',
     labels: 'Метки',
     all: 'Все', live: 'Активные', ended: 'Неудачные', views: 'Сохранённые виды', viewName: 'Название вида', saveView: 'Сохранить вид', dropView: 'Удалить вид', export: 'Экспорт',
     status: 'Статус', workflow: 'Процесс', key: 'Ключ', id: 'ID', started: 'Запуск', changed: 'Изменение', took: 'Длительность',
@@ -120,16 +123,21 @@ export const ru: Messages = {
     newest: 'Что произошло за это время',
   },
   instance: {
+    quiet: (n: number) => `${count(n, 'неважный шаг прошёл', 'неважных шага прошли', 'неважных шагов прошли')} как надо.`,
     why: 'Почему:', started: 'запуск', ran: (time: string) => `длительность ${time}`, runs: (time: string) => `уже ${time}`, until: (kind: string): string => (kind === 'retry' ? 'Следующая попытка:' : kind === 'timer' ? 'Продолжение:' : kind === 'decision' || kind === 'signal' ? 'Срок:' : 'До:'), priority: (n: number) => `приоритет ${n}`,
     actAt: (verb: string, at: string) => `${verb}: «${at}»…`,
-    tab: { graph: 'Граф', timeline: 'Шкала времени', steps: 'Шаги', history: 'История', data: 'Данные', raw: 'Как есть' }, inApi: 'То же из API',
+    tab: { graph: 'Граф', timeline: 'Шкала времени', steps: 'Шаги', history: 'История', data: 'Данные', related: 'Связи', raw: 'Как есть' }, inApi: 'То же из API',
+  },
+  related: {
+    startedBy: 'Кем запущен', trace: 'ID трассы', links: 'В других системах', sameKey: 'С тем же ключом', sameLabels: 'С той же меткой', sameFailure: 'С тем же сбоем', group: 'Вся группа', bulks: 'Массовые действия', cut: 'Показаны только новейшие.',
+    none: 'Ни у одного другого экземпляра нет того же ключа или сбоя, массовых действий с ним не было, и о нём ничего не отправлялось.',
   },
   graph: {
     label: 'Шаги процесса', described: (n: number) => `Схема: ${count(n, 'узел', 'узла', 'узлов')}. «Список» показывает то же текстом.`, zoomIn: 'Увеличить', zoomOut: 'Уменьшить', fit: 'Вписать', list: 'Список', picture: 'Схема',
   },
   timeline: {
     idle: (time: string) => `Ничего не происходило ${time}`, cut: (shown: number, all: number) => `Показаны последние шаги: ${number(shown)} из ${number(all)}.`, lastEvents: (n: string) => `Построено по последним событиям: ${n}.`,
-    kind: { attempt: 'попытка', failed: 'неудачная попытка', retry: 'ждёт повтора', wait: 'ожидание', running: 'выполняется', undo: 'компенсация', undo_failed: 'сбой компенсации' },
+    kind: { attempt: 'попытка', failed: 'неудачная попытка', retry: 'ждёт повтора', queue: 'ждёт воркера', wait: 'ожидание', running: 'выполняется', undo: 'компенсация', undo_failed: 'сбой компенсации' },
   },
   steps: {
     step: 'Шаг', branch: 'Ветвь', tries: 'Попытки', took: 'Длительность', worker: 'Воркер', error: 'Ошибка', started: 'Начало', attempts: (n: number) => count(n, 'попытка', 'попытки', 'попыток'), eachAttempt: 'Попытки',
@@ -149,12 +157,13 @@ export const ru: Messages = {
     growth: (hour: string, day: string) => `${hour} за последний час, ${day} за последние 24 ч`, fresh: 'новый', newest: 'Экземпляры, сначала новые', gone: 'Таких сбоев больше нет.', cancelAll: (n: number) => form(n, 'Отменить…', `Отменить все ${number(n)}…`, `Отменить все ${number(n)}…`),
   },
   decisions: {
-    roles: 'Роли', allRoles: 'Все роли', none: 'Ничто не ждёт решения.', late: (time: string) => `просрочено на ${time}`, left: (time: string) => `осталось ${time}`, quorum: (have: number, need: number) => `Подтверждений: ${have} из ${need}`,
+    mine: 'Мои', roles: 'Роли', allRoles: 'Все роли', none: 'Ничто не ждёт решения.', late: (time: string) => `просрочено на ${time}`, left: (time: string) => `осталось ${time}`, quorum: (have: number, need: number) => `Подтверждений: ${have} из ${need}`,
     question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'Ещё данные', who: 'Кто может решать', anyone: 'любой', votes: 'Голоса', since: 'Поступило', deadline: 'Срок', keysMove: 'следующее, предыдущее',
     gone: 'Решение по этой ссылке уже не открыто.',
     forbidden: 'Ваша роль может видеть решения, но не принимать их.',
   },
   workflows: {
+    retention: 'Хранение', kept: 'Завершённые экземпляры хранятся', keptFailed: 'Прочие оконченные хранятся', keptHelp: 'Длительность, например 30d, или forever.', ownRule: 'У этого процесса есть своё правило.', generalRule: 'Действует правило для всех процессов.', noRule: 'Правила нет: экземпляры хранятся всегда.', keepWill: 'Всё, что старше, удаляется безвозвратно в течение шести часов.', setRule: 'Задать правило', dropRule: 'Удалить правило', ruleSet: (name: string) => `Хранение задано: ${name}`, ruleDropped: (name: string) => `Правило удалено: ${name}`,
     name: 'Процесс', version: 'Версия', versions: 'Версии', registered: 'Регистрация', find: 'Найти процесс', none: 'Процессов пока нет. Зарегистрируйте первый:', noMatch: (text: string) => `Нет процессов, в имени которых есть «${text}».`, yaml: 'YAML', newest: '(новейшая)',
     from: 'Из', to: 'В', fromVersion: (n: number) => `Сравнить с версии ${n}`, toVersion: (n: number) => `Сравнить с версией ${n}`, difference: (from: number, to: number) => `Из v${from} в v${to}`, same: 'Тексты одинаковы.', noInstances: 'У этого процесса пока нет экземпляров.', allInstances: 'Все экземпляры этого процесса',
     structure: 'Что меняется', change: { added: 'добавлен', removed: 'удалён', changed: 'изменён' }, onlyText: 'Узлы одинаковы; отличается только текст вокруг них.',
@@ -217,7 +226,7 @@ export const ru: Messages = {
     credential: 'Опознан через', by: { token: 'токен API', session: 'вход', proxy: 'прокси', anonymous: 'никак', oidc: 'токен провайдера' }, remote: 'Адрес', request: 'Запрос', chain: 'Цепочка', hash: 'Хеш', prev: 'Хеш до неё',
   },
   docs: {
-    find: 'Найти операцию', none: 'Ни одна операция не подходит.', all: 'Все операции', needs: 'Требует', noLogin: 'без входа', anyLogin: 'любой вход', lacks: 'У вас нет этого права.', parameters: 'Параметры', body: 'Тело', answers: 'Ответы', other: 'прочие', required: 'обязательно', members: 'Поля', choose: (n: number) => `${count(n, 'операция', 'операции', 'операций')}. Выберите одну, чтобы увидеть, что она принимает и отвечает.`,
+    problems: 'Виды ошибок', find: 'Найти операцию', none: 'Ни одна операция не подходит.', all: 'Все операции', needs: 'Требует', noLogin: 'без входа', anyLogin: 'любой вход', lacks: 'У вас нет этого права.', parameters: 'Параметры', body: 'Тело', answers: 'Ответы', other: 'прочие', required: 'обязательно', members: 'Поля', choose: (n: number) => `${count(n, 'операция', 'операции', 'операций')}. Выберите одну, чтобы увидеть, что она принимает и отвечает.`,
   },
   config: {
     setting: 'Параметр', value: 'Значение', from: 'Источник', about: 'Описание', applies: 'Изменение действует', set: 'Заданные', defaults: 'По умолчанию', find: 'Найти параметр', loaded: 'Прочитана', none: 'Параметров нет. Программа, которая отдаёт эту страницу, их не показывает.', nothing: 'Ни один параметр не подходит.',
@@ -228,19 +237,20 @@ export const ru: Messages = {
     noFolder: 'У этого сервера нет папки определений. С ней он регистрирует процессы из её файлов:', none: 'В папке нет файлов.', file: 'Файл', since: 'С', state: { registered: 'зарегистрирован', invalid: 'неверный', refused: 'отклонён', unreadable: 'не читается', gone: 'исчез' },
   },
   notifications: {
+    redeliver: 'Доставить снова', redelivered: (name: string) => `Отправляется снова: ${name}`, hooks: 'Входящие события', noHooks: 'Хуков нет. С хуком событие другой программы запускает экземпляр или посылает ему сигнал.', hookStarts: (workflow: string) => `запускает ${workflow}`, hookSignals: (signal: string, workflow: string) => `посылает ${signal} в ${workflow}`, hookDoes: 'Событие', hookKey: 'Ключ экземпляра',
     allEvents: 'Все события', only: 'Только эти:', choose: 'Выберите хотя бы одно событие.', fresh: 'Новый вебхук…', none: 'Вебхуков нет. Вебхук сообщает другой программе, что экземпляр не удался, завершился или ждёт человека.', webhook: 'Вебхук', to: 'Куда', toHelp: 'Куда идут запросы: в открытый интернет, если сервер не разрешает частные адреса.', format: 'Формат', formatHelp: { standard: 'Standard Webhooks: подписанный JSON.', cloudevents: 'CloudEvents 1.0: атрибуты в заголовках.', slack: 'Одно предложение для Slack, Mattermost, Rocket.Chat или Discord.', email: 'Письмо; сбои с одной причиной приходят в одном.' },
     events: 'События', all: 'все', patterns: 'Шаблоны событий', patternsHelp: 'По одному в строке, например instance.*.', workflowsHelp: 'По одному шаблону в строке. Пусто: все процессы.', whereHelp: 'Фильтр по меткам и прочему, например labels.vip. Пусто: все экземпляры.', isEnabled: 'Отправлять события', willNot: 'Пока он не включён, ничего не отправляется.', getsAll: 'Получает все события.', gets: (n: number) => `Получает ${count(n, 'вид событий', 'вида событий', 'видов событий')}:`,
-    keepsSecret: 'Секрет остаётся. Неудачи и приостановка забываются.', makesSecret: 'Получит секрет, который показывается один раз.', save: 'Сохранить вебхук', create: 'Создать вебхук', editOf: (name: string) => `Изменить вебхук ${name}`, state: { ok: 'доставляет', suspended: 'приостановлен', disabled: 'выключен' }, failures: (n: number) => count(n, 'неудача подряд', 'неудачи подряд', 'неудач подряд'),
+    keepsSecret: 'Секрет остаётся. Неудачи и приостановка забываются.', makesSecret: 'Получит секрет, который показывается один раз.', save: 'Сохранить вебхук', create: 'Создать вебхук', editOf: (name: string) => `Изменить вебхук ${name}`, state: { ok: 'доставляет', enabled: 'включено', suspended: 'приостановлен', disabled: 'выключен' }, failures: (n: number) => count(n, 'неудача подряд', 'неудачи подряд', 'неудач подряд'),
     suspended: (n: number) => `${count(n, 'вебхук приостановлен', 'вебхука приостановлены', 'вебхуков приостановлены')}.`, suspendedHint: 'Слишком много попыток не удалось. События ждут до 7 дней; более старые теряются. Почините получателя, затем отправьте пинг или возобновите.', failingHint: 'Получатель не принимает события. Попытки повторяются около трёх дней.', once: (name: string) => `Это секрет ${name}. Он показывается только сейчас.`, oldSecret: 'Старый секрет до',
     pinged: (name: string) => `Пинг отправляется: ${name}`, enabled: (name: string) => `Включён: ${name}`, disabled: (name: string) => `Выключен: ${name}`, ping: 'Отправить пинг', resume: 'Возобновить', enable: 'Включить', disable: 'Выключить', rotate: 'Новый секрет…', rotateNow: 'Создать новый секрет', rotateWill: 'Получит новый секрет, который показывается один раз. Указанное ниже время запросы подписываются и старым.', keepOld: 'Хранить старый секрет', keepOldHelp: 'Длительность, например 1d. 0s завершает его сразу.',
     remove: 'Удалить вебхук', removeWill: 'Вебхук будет удалён вместе с событиями, которые его ждут. Они не будут отправлены.', deliveries: 'Доставки', allDeliveries: 'Все доставки', noDeliveries: 'Пока ничего не отправлено.',
   },
   palette: {
     placeholder: 'ID, ключ, процесс или страница', page: 'страница', workflow: 'процесс', none: 'Ничего не найдено.', hits: 'Результаты', keys: 'Клавиши', filter: 'К фильтру', move: 'Следующая, предыдущая строка', select: 'Выбрать строку', decide: 'Подтвердить, отклонить решение',
-    act: 'действие', recent: 'недавно', light: 'Светлая тема', dark: 'Тёмная тема',
+    act: 'действие', here: 'на этой странице', recent: 'недавно', light: 'Светлая тема', dark: 'Тёмная тема',
   },
   compare: {
-    button: 'Сравнить', title: 'Два запуска', same: 'Все шаги завершились одинаково.', parts: (node: string) => `Запуски расходятся на «${node}».`, absent: 'не достигнут', sameInput: 'Входные данные одинаковы.',
+    sameData: 'Данные обоих запусков одинаковы.', button: 'Сравнить', title: 'Два запуска', same: 'Все шаги завершились одинаково.', parts: (node: string) => `Запуски расходятся на «${node}».`, absent: 'не достигнут', sameInput: 'Входные данные одинаковы.',
     apart: 'Разница', whole: 'Весь запуск', otherWorkflows: 'Это экземпляры разных процессов. Шаги сравниваются по именам.', swap: 'Поменять местами',
   },
   rehearsal: {

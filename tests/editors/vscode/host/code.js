@@ -8,7 +8,7 @@ const titles = async (document) => (await vscode.commands.executeCommand('vscode
 exports['lenses say what can be done and who serves a handler'] = async (assert) => {
   const { document } = await open('order.ebb.yaml');
   await until('the lens of the code', async () => (await titles(document)).includes('charge in handlers.cpp'));
-  assert.deepEqual(await titles(document), ['Run', 'Show diagram', 'charge in handlers.cpp', 'pack: unserved']);
+  assert.deepEqual(await titles(document), ['Run', 'Show diagram', 'Validate', 'charge in handlers.cpp', 'pack: unserved']);
 };
 
 exports['the lens of a handler leads to the code'] = async (assert) => {
@@ -44,5 +44,5 @@ exports['with ebb.cpp off, no code is looked at'] = async (assert) => {
   const { document } = await open('order.ebb.yaml');
   await vscode.workspace.getConfiguration('ebb').update('cpp', false, vscode.ConfigurationTarget.Workspace);
   await until('no warning', () => missing(document).length === 0);
-  assert.deepEqual(await titles(document), ['Run', 'Show diagram']);
+  assert.deepEqual(await titles(document), ['Run', 'Show diagram', 'Validate']);
 };

@@ -130,6 +130,35 @@ exports['the task validates the folder'] = async (assert) => {
   assert.deepEqual(tasks[0].problemMatchers, ['$ebb']);
 };
 
+exports['the picture is exported, by the ending of the file'] = async (assert) => {
+  await open('shop.ebb.yaml');
+  const beginning = async (name) => {
+    await vscode.commands.executeCommand('ebb.exportDiagram', at(name));
+    return Buffer.from(await vscode.workspace.fs.readFile(at(name)));
+  };
+  await until('the server', async () => (await ask('DocumentSymbolProvider', vscode.window.activeTextEditor.document))?.length > 0);
+  assert.match((await beginning('shop.svg')).toString('utf8'), /^<svg /);
+  assert.match((await beginning('shop.mmd')).toString('utf8'), /^flowchart/);
+  const png = await beginning('shop.png');
+  assert.equal(png.subarray(1, 4).toString('latin1'), 'PNG');
+  assert.ok(png.length > 2000, `${png.length} bytes`);
+  await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+};
+
+exports['the workspace is validated, also what is not open'] = async (assert) => {
+  const found = () => vscode.languages.getDiagnostics(at('later.ebb.yaml'));
+  assert.deepEqual(found(), []);
+  await vscode.commands.executeCommand('ebb.validate');
+  assert.deepEqual(found().map((one) => one.code), ['unknown_key']);
+  assert.equal(found()[0].severity, vscode.DiagnosticSeverity.Error);
+  const { document } = await open('later.ebb.yaml');
+  assert.equal(document.getText(found()[0].range), 'timout');
+  // From now on the server says it, and says it once.
+  await ask('DocumentSymbolProvider', document);
+  await ask('DocumentSymbolProvider', document);
+  assert.deepEqual(found().map((one) => one.code?.value ?? one.code), ['unknown_key']);
+};
+
 exports['the code of a problem leads to its page'] = async (assert) => {
   const { document } = await open('order.ebb.yaml');
   const settings = vscode.workspace.getConfiguration('ebb');

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <ebb/id.h>
+
+#include "store/store.h"
+#include "view/payload_json.h"
+
+// What else has to do with an instance.
+
+namespace ebb::view {
+
+inline constexpr int kSameKeyMax = 20;
+inline constexpr int kBulkActsMax = 20;
+
+/// `same_key`: instances of other workflows with its key, those that `may_see` holds for, the
+/// newest first. Looks for the key once in each of `workflows`.
+Json same_key_json(
+    Store& store,
+    const InstanceRow& instance,
+    const std::vector<std::string>& workflows,
+    const std::function<bool(const InstanceRow&)>& may_see
+);
+
+/// `bulks`: what bulk operations have done to it, the newest first. Reads the newest
+/// kActsReadMax events of people and programs.
+Json bulk_acts_json(Store& store, const InstanceId& id);
+
+inline constexpr int kActsReadMax = 200;
+
+/// Who has started it, as its history says; empty = its history is gone, or does not say it.
+std::string started_by(Store& store, const InstanceId& id);
+
+/// The group of the failure that `error` (of an InstanceView) describes; empty = it describes none.
+std::string failure_group_of(const std::string& workflow, const Payload& error);
+
+}  // namespace ebb::view
