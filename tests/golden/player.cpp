@@ -239,9 +239,18 @@ void Player::act_or_throw(const Json& event) {
     Engine& world = process_->world;
     const std::string action = event.at("do").get<std::string>();
     const std::string by = event.value("by", "");
-    if (action == "cancel") return world.cancel(id_, by, event.value("reason", ""));
-    if (action == "abort") return world.abort(id_, by, event.value("reason", ""));
-    if (action == "pause") return world.pause(id_, by);
+    if (action == "cancel") {
+        world.cancel(id_, by, event.value("reason", ""));
+        return;
+    }
+    if (action == "abort") {
+        world.abort(id_, by, event.value("reason", ""));
+        return;
+    }
+    if (action == "pause") {
+        world.pause(id_, by);
+        return;
+    }
     if (action == "resume") {
         world.resume(id_, by);
         return;

@@ -110,7 +110,14 @@ async function expand(page, words) {
   });
 }
 
-const openView = (page) => page.locator('.activitybar [aria-label="Ebb"]').first().click();
+/** Shows the view. A workbench that is still loading ignores the click or closes the view again, so the icon is clicked until the view stays. */
+async function openView(page) {
+  const entry = tree(page).first();
+  const isShown = () => entry.waitFor({ timeout: 15_000 }).then(() => true, () => false);
+  do {
+    await page.locator('.activitybar [aria-label="Ebb"]').first().click();
+  } while (!(await isShown()));
+}
 
 /** The page of an instance, whose heading has these words. */
 async function instance(page, words) {

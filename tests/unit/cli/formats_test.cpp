@@ -192,7 +192,7 @@ TEST(ValidateLints, name_handlers_that_no_code_of_the_folder_registers) {
     CliWorld world;
     const std::string file = world.file(
         "order.yaml",
-        "workflow: a\nhandlers: {own: {exec: [jq, .]}}\nsteps:\n  - own\n  - charge\n"
+        "workflow: a\nhandlers: {own: {exec: [jq, .], timeout: 5s}}\nsteps:\n  - own\n  - charge\n"
         "  - {step: r, handler: refnud}\n"
     );
     const CurrentFolder folder(std::filesystem::path(file).parent_path());
