@@ -235,26 +235,37 @@ void Player::act(std::size_t event) {
     done_.insert(event);
 }
 
+namespace {
+
+/// Does an act that needs its author only; returns whether `action` is one.
+bool has_steered(
+    Engine& world,
+    const InstanceId& id,
+    const std::string& action,
+    const std::string& by,
+    const std::string& reason
+) {
+    if (action == "cancel") {
+        world.cancel(id, by, reason);
+    } else if (action == "abort") {
+        world.abort(id, by, reason);
+    } else if (action == "pause") {
+        world.pause(id, by);
+    } else if (action == "resume") {
+        world.resume(id, by);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 void Player::act_or_throw(const Json& event) {
     Engine& world = process_->world;
     const std::string action = event.at("do").get<std::string>();
     const std::string by = event.value("by", "");
-    if (action == "cancel") {
-        world.cancel(id_, by, event.value("reason", ""));
-        return;
-    }
-    if (action == "abort") {
-        world.abort(id_, by, event.value("reason", ""));
-        return;
-    }
-    if (action == "pause") {
-        world.pause(id_, by);
-        return;
-    }
-    if (action == "resume") {
-        world.resume(id_, by);
-        return;
-    }
+    if (has_steered(world, id_, action, by, event.value("reason", ""))) return;
     if (action == "signal") {
         const std::string request =
             event.value("request", fmt::format("event {}", &event - &events_[0]));
