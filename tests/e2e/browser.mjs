@@ -56,6 +56,9 @@ export async function settled(page) {
   await page.evaluate(() => document.fonts.ready);
 }
 
+/** The page is drawn with the size and the colors that it has now. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 /** WCAG 2.2 AA. */
 export const RULES = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } };
 

@@ -3,7 +3,7 @@
 import './packages.mjs';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ASSETS, launch, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';
+import { ASSETS, drawn, launch, pagesOf, settled, SIZES, startMock, watch } from './browser.mjs';
 import { messagesOf } from './messages.mjs';
 
 let mock;
@@ -95,16 +95,19 @@ for (const locale of ['de', 'pt', 'ru']) {
     const problems = [];
     const sheets = { 'instance-waiting': [t.act.cancel.name, t.act.confirm.name, t.act.signal.name], 'instance-dead': [t.act.requeue.name], workflow: [t.start.button],
       'settings-grants': [t.grants.fresh, t.grants.editOf('ben-operator')], 'settings-projects': [t.projects.fresh, t.projects.editOf('billing')], 'settings-tokens': [t.settings.newToken], 'settings-sessions': [t.sessions.endOthers], notifications: [t.notifications.fresh] };
-    for (const [size, viewport] of Object.entries(SIZES)) {
-      await page.setViewportSize(viewport);
-      for (const [name, path] of Object.entries(pagesOf(mock.world))) {
-        for (const act of [undefined, ...(sheets[name] ?? [])]) {
-          await page.goto(mock.address + path);
-          await settled(page);
-          if (act) {
-            await page.getByRole('button', { name: act, exact: true }).first().click();
-            await page.getByRole('dialog').waitFor();
-          }
+    for (const [name, path] of Object.entries(pagesOf(mock.world))) {
+      for (const act of [undefined, ...(sheets[name] ?? [])]) {
+        await page.setViewportSize(SIZES.desktop);
+        await page.goto(mock.address + path);
+        await settled(page);
+        if (act) {
+          await page.getByRole('button', { name: act, exact: true }).first().click();
+          await page.getByRole('dialog').waitFor();
+        }
+        // A page is loaded once and then given each size, as a person changes a window.
+        for (const [size, viewport] of Object.entries(SIZES)) {
+          await page.setViewportSize(viewport);
+          await drawn(page);
           for (const one of await overflows(page)) problems.push(`${name}${act ? `, ${act}` : ''} (${size}): ${one}`);
         }
       }
