@@ -262,7 +262,7 @@ class Conformance(unittest.TestCase):
         self.addCleanup(proxy.server_close)
         self.addCleanup(proxy.shutdown)
         proxy.to_lose = {"complete": 2}
-        self.work(url=f"http://127.0.0.1:{proxy.server_address[1]}", EBB_LEASE="60")
+        self.work(url=f"http://127.0.0.1:{proxy.server_address[1]}")
         instances = [self.api.start("adding", {"a": number, "b": 0}) for number in range(5)]
         for number, instance in enumerate(instances):
             self.assertEqual(self.end_of(instance)[:2], ("completed", {"sum": number}))
@@ -274,7 +274,7 @@ class Conformance(unittest.TestCase):
         self.addCleanup(proxy.server_close)
         self.addCleanup(proxy.shutdown)
         proxy.to_lose = {"poll": 1}
-        self.work(url=f"http://127.0.0.1:{proxy.server_address[1]}", EBB_LEASE="60")
+        self.work(url=f"http://127.0.0.1:{proxy.server_address[1]}")
         instance = self.api.start("flaking")
         self.assertEqual(self.end_of(instance)[0], "completed")
         # No attempt was spent on the lost answer.
