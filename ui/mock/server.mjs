@@ -481,7 +481,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       const file = extname(path) ? path : '/index.html';
       let bytes = readFileSync(join(assets, file));
       if (file === '/index.html') bytes = bytes.toString().replaceAll('"./', `"${base}`);
-      response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', 'Cache-Control': 'no-cache' }).end(bytes);
+      response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', 'Cache-Control': file.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache' }).end(bytes);
     } catch {
       response.writeHead(404).end();
     }
