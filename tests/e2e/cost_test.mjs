@@ -97,6 +97,27 @@ test('a list is drawn once for all that has come since the last frame', async ()
   assert.deepEqual(faults, []);
 });
 
+test('a timeline is drawn a few times for many messages, and ends with the newest event', async () => {
+  const row = mock.world.instances.find((one) => one.status === 'running' && one.workflow === 'order' && one.history.some((event) => event.type === 'step_completed'));
+  await open(`instances/${row.id}`);
+  await isLive();
+  const lanes = page.locator('.lanes .lane');
+  await lanes.first().waitFor();
+  const before = await lanes.count();
+  await page.evaluate(() => {
+    globalThis.drawn = 0;
+    new MutationObserver(() => ++globalThis.drawn).observe(document.querySelector('.lanes'), { childList: true });
+  });
+  const done = row.history.find((event) => event.type === 'step_completed');
+  for (let visit = 101; visit <= 130; ++visit) {
+    row.history.push({ ...done, seq: row.history.at(-1).seq + 1, visit });
+    mock.publish(row);
+  }
+  await page.waitForFunction((least) => document.querySelectorAll('.lanes .lane').length >= least, before + 30);
+  assert.ok((await page.evaluate(() => globalThis.drawn)) <= 5, 'not once for each message');
+  assert.deepEqual(faults, []);
+});
+
 /** Drags the picture by one pixel to the left and one up, `count` times, and tells what changed in the document. */
 const pan = (count) => page.evaluate(async (count) => {
   const area = document.querySelector('.area');
