@@ -42,6 +42,9 @@ const compileAhead: Plugin = {
 /** The page names the program, so that it loads beside the first file and not after it. */
 const preloads: Plugin = {
   name: 'ebb-preloads',
+  buildStart() {
+    first = app = undefined;
+  },
   transformIndexHtml: {
     order: 'post',
     handler(_, { bundle }) {

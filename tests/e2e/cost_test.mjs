@@ -200,6 +200,23 @@ test('the overview begins with four files, its words and first answers come besi
   assert.deepEqual(faults, []);
 });
 
+test('the file of another page comes beside the words', async () => {
+  let go;
+  const held = new Promise((done) => (go = done));
+  await page.route(/\/assets\/en\.[^/]*\.js$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = page.waitForRequest(/\/assets\/Instances\.[^/]*\.js$/);
+  const opening = page.goto(`${mock.address}instances`);
+  await asked;
+  go();
+  await opening;
+  await settled(page);
+  assert.equal(await rows(), PAGE_ROWS);
+  assert.deepEqual(faults, []);
+});
+
 test('the first file needs no other, and the program is compiled ahead', () => {
   const assets = join(ASSETS, 'assets');
   const [first] = readdirSync(assets).filter((name) => /^first\..*\.js$/.test(name));
