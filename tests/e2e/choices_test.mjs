@@ -420,20 +420,6 @@ test('a large picture has a map, and a press on it shows that part', async () =>
   assert.equal(await page.locator('.map').count(), 0);
 });
 
-test('the keyboard goes on at the begin of a page that it has opened', async () => {
-  const here = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
-  await open('instances');
-  assert.equal(await here(), await page.evaluate(() => document.body.textContent.trim()), 'a page that is loaded takes no focus');
-  await page.keyboard.press('j');
-  await page.keyboard.press('Enter');
-  await page.getByRole('tab', { name: 'Timeline' }).waitFor();
-  await page.waitForFunction(() => document.activeElement.id === 'main');
-  await page.getByRole('navigation').getByRole('link', { name: 'Workers' }).focus();
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Workers', level: 1 }).waitFor();
-  assert.equal(await here(), 'Workers', 'what has the focus and is still there keeps it');
-});
-
 test('the palette finds a label, and the reference names the kinds of problems', async () => {
   await open('');
   await page.keyboard.press('Control+k');
