@@ -217,7 +217,9 @@ test('with the keyboard alone: from the list to an instance, through its tabs, t
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(id));
+  await page.getByRole('tab', { name: 'Timeline' }).waitFor();
   await settled(page);
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'main', 'the keyboard begins with the new page');
   // Each stop is visible, and none is a trap.
   const stops = await tabThrough();
   for (const name of ['Timeline', 'Cancel…', 'Confirm', 'Reject']) assert.ok(stops.some((one) => one.name === name), `${name} is not reached: ${stops.map((one) => one.name).join(' | ')}`);

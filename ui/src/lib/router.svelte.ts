@@ -45,7 +45,10 @@ export function go(to: string, replace = false) {
   else history.pushState(null, '', to);
   const before = current.parts.join('/');
   current = read();
-  if (!replace && current.parts.join('/') !== before) scrollTo(0, 0);
+  if (replace || current.parts.join('/') === before) return;
+  scrollTo(0, 0);
+  // The keyboard and a screen reader begin with the new page, not in the middle of what took its place.
+  document.getElementById('main')?.focus({ preventScroll: true });
 }
 
 /** Changes some parameters of the address and keeps the others. */
