@@ -17,7 +17,7 @@ rules:
     phase: {default: asked, external: true}
     room: text
   triggers:
-    reserve: {when: phase = 'reserve', do: hold_room, writes: [room]}
+    reserve: {when: phase = 'reserve' and room is null, do: hold_room, writes: [room]}
   final:
     left: phase = 'left'
   on_idle: wait
@@ -51,7 +51,7 @@ before(async () => {
   real = await startReal({ workflows: WORKFLOWS, args: ['--webhooks-allow-private', '--links', 'Logs=https://logs.example/?q=${instance.id}'] });
   browser = await launch();
   const login = await browser.context.newPage();
-  await login.goto(real.login);
+  await login.goto(real.link('admin'));
   await settled(login);
   await login.close();
 });
