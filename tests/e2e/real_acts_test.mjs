@@ -187,6 +187,8 @@ test('write and take back: the present attributes are shown, a wrong one is refu
   assert.equal(after.attributes.phase, 'reserve');
   const [write] = await events(id, 'attributes_written');
   assert.deepEqual([write.payload.values, write.payload.by], [{ phase: 'reserve' }, 'user:ann']);
+  // The page follows in its own time, and an act on an earlier revision is refused.
+  await open(`instances/${id}`);
   await button('Take back…').click();
   const to = dialog().getByLabel('Back to');
   assert.ok((await to.locator('option').count()) >= 2, 'the start and each write');
