@@ -17,7 +17,7 @@ rules:
     phase: {default: asked, external: true}
     room: text
   triggers:
-    reserve: {when: phase = 'reserve', do: hold_room, writes: [room]}
+    reserve: {when: phase = 'reserve' and room is null, do: hold_room, writes: [room]}
   final:
     left: phase = 'left'
   on_idle: wait
@@ -51,7 +51,7 @@ before(async () => {
   real = await startReal({ workflows: WORKFLOWS, args: ['--webhooks-allow-private', '--links', 'Logs=https://logs.example/?q=${instance.id}'] });
   browser = await launch();
   const login = await browser.context.newPage();
-  await login.goto(real.login);
+  await login.goto(real.link('admin'));
   await settled(login);
   await login.close();
 });
@@ -187,6 +187,8 @@ test('write and take back: the present attributes are shown, a wrong one is refu
   assert.equal(after.attributes.phase, 'reserve');
   const [write] = await events(id, 'attributes_written');
   assert.deepEqual([write.payload.values, write.payload.by], [{ phase: 'reserve' }, 'user:ann']);
+  // The page follows in its own time, and an act on an earlier revision is refused.
+  await open(`instances/${id}`);
   await button('Take back…').click();
   const to = dialog().getByLabel('Back to');
   assert.ok((await to.locator('option').count()) >= 2, 'the start and each write');

@@ -95,20 +95,22 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       (!query.get('where') || holds(query.get('where'), row, { Problem, groupOf })) &&
       (!query.get('created_after') || row.created_at >= query.get('created_after')) && (!query.get('created_before') || row.created_at < query.get('created_before')));
     const limit = Number(query.get('limit') ?? 50);
+    const before = query.get('cursor') ? Buffer.from(query.get('cursor'), 'base64url').toString() : query.get('before');
+    const more = (id) => ({ next_cursor: id ? Buffer.from(id).toString('base64url') : null, next_before: id ?? null });
     // As of a filter that no index serves: so many rows are looked through for one request.
     if (control.scan) {
       const all = world.instances;
-      const begin = query.get('cursor') ? all.findIndex((row) => row.id < Buffer.from(query.get('cursor'), 'base64url').toString()) : 0;
+      const begin = before ? all.findIndex((row) => row.id < before) : 0;
       const read = begin < 0 ? [] : all.slice(begin, begin + control.scan);
       const last = read.at(-1);
       const is_end = begin < 0 || begin + control.scan >= all.length;
-      return { items: read.filter((row) => rows.includes(row)).map(summary), next_cursor: is_end ? null : Buffer.from(last.id).toString('base64url'), scanned_to: last?.created_at ?? null, complete: is_end, total: null };
+      return { items: read.filter((row) => rows.includes(row)).map(summary), ...more(is_end ? null : last.id), scanned_to: last?.created_at ?? null, complete: is_end, total: null };
     }
-    const from = query.get('cursor') ? rows.findIndex((row) => row.id < Buffer.from(query.get('cursor'), 'base64url').toString()) : 0;
+    const from = before ? rows.findIndex((row) => row.id < before) : 0;
     const items = from < 0 ? [] : rows.slice(from, from + limit);
     const is_last = from < 0 || from + limit >= rows.length;
     const shown = query.get('outline') === 'true' ? (row) => ({ ...summary(row), error: row.detail.error, waiting_for: row.detail.waiting_for, handlers: [] }) : summary;
-    return { items: items.map(shown), next_cursor: is_last ? null : Buffer.from(items[items.length - 1].id).toString('base64url'), scanned_to: null, complete: true, total: query.get('count') === 'exact' ? rows.length : null };
+    return { items: items.map(shown), ...more(is_last ? null : items[items.length - 1].id), scanned_to: null, complete: true, total: query.get('count') === 'exact' ? rows.length : null };
   }
 
   /** As the rows that the server keeps of each failure, the newest first. */
@@ -479,7 +481,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       const file = extname(path) ? path : '/index.html';
       let bytes = readFileSync(join(assets, file));
       if (file === '/index.html') bytes = bytes.toString().replaceAll('"./', `"${base}`);
-      response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', 'Cache-Control': 'no-cache' }).end(bytes);
+      response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', 'Cache-Control': file.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache' }).end(bytes);
     } catch {
       response.writeHead(404).end();
     }

@@ -1,19 +1,12 @@
-import { mount } from 'svelte';
-import './design/tokens.css';
-import './design/base.css';
-import App from './App.svelte';
-import { startLive } from './api/live.svelte';
-import { startClock } from './lib/clock.svelte';
-import { startRouter } from './lib/router.svelte';
-import { startSession } from './lib/session.svelte';
-import { applySettings } from './lib/settings.svelte';
-import { loadText } from './text';
+// The first file that runs, and a small one: what every page waits for is asked for while the rest of the program loads.
+import { ask } from './api/first';
+import { applyChoices, readChoices } from './lib/choices';
+import { localeOf, messagesOf } from './text/files';
 
-applySettings();
-const text = loadText();
-startRouter();
-startClock();
-startLive();
-void startSession();
-await text;
-mount(App, { target: document.getElementById('app')! });
+const choices = readChoices();
+applyChoices(choices);
+// The program asks again, and says what is wrong.
+messagesOf(localeOf(choices.locale)).catch(() => undefined);
+// A login link makes the session that these need.
+if (!location.hash.includes('login=')) for (const path of ['/me', '/']) ask(path);
+void import('./app');

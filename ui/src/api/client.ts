@@ -1,5 +1,6 @@
 // Calls of the API. Every error is a problem document (RFC 9457), or is made to look like one.
 import { api } from '../lib/base';
+import { ACCEPT, take } from './first';
 import type { components } from './schema';
 
 export type Schemas = components['schemas'];
@@ -94,7 +95,7 @@ function broken(error: unknown): unknown {
 
 /** @throws Problem, or the AbortError of `request.signal`; nothing else. */
 export async function call<T>(path: string, request: Request = {}): Promise<Answer<T>> {
-  const headers: Record<string, string> = { Accept: request.accept ?? 'application/json', ...request.headers };
+  const headers: Record<string, string> = { Accept: request.accept ?? ACCEPT, ...request.headers };
   let body: string | undefined;
   if (request.body !== undefined) {
     headers['Content-Type'] = request.type ?? 'application/json';
@@ -102,7 +103,7 @@ export async function call<T>(path: string, request: Request = {}): Promise<Answ
   }
   let response: Response;
   try {
-    response = await fetch(api + path, { method: request.method ?? 'GET', headers, body, signal: request.signal ?? null });
+    response = await ((!request.method && take(path)) || fetch(api + path, { method: request.method ?? 'GET', headers, body, signal: request.signal ?? null }));
   } catch (error) {
     throw broken(error);
   }

@@ -42,6 +42,8 @@ let open_topics: string[] = [];
 let pending: ReturnType<typeof setTimeout> | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
+/** Whole states by topic, of which only the newest matters. */
+const held = new Map<string, Message>();
 
 function setState(next: State) {
   state = next;
@@ -144,8 +146,30 @@ function deliver(topic: string, message: Message) {
     for (const want of wants.values()) if (want.topics.includes(topic)) want.positions[topic] = Math.max(want.positions[topic] ?? 0, last);
     if (topic in positions) positions[topic] = Math.max(positions[topic] ?? 0, last);
   }
+  if (message.kind === 'list') hold(topic, message);
+  else hear(topic, message);
+  if (is_leader && isWantedElsewhere(topic)) channel?.postMessage({ type: 'message', topic, message } satisfies Post);
+}
+
+function hear(topic: string, message: Message) {
   for (const listener of listeners.get(topic) ?? []) listener(message);
-  if (is_leader) channel?.postMessage({ type: 'message', topic, message } satisfies Post);
+}
+
+/** A list is drawn at most once for each frame, and not at all while its page is not seen. */
+function hold(topic: string, message: Message) {
+  if (held.size === 0) requestAnimationFrame(release);
+  held.set(topic, message);
+}
+
+function release() {
+  const all = [...held];
+  held.clear();
+  for (const [topic, message] of all) hear(topic, message);
+}
+
+function isWantedElsewhere(topic: string): boolean {
+  for (const [name, want] of wants) if (name !== tab && want.topics.includes(topic)) return true;
+  return false;
 }
 
 function receive(post: Post) {

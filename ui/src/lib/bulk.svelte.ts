@@ -30,6 +30,8 @@ const LOOK_MS = 1000;
 
 export class Bulk {
   phase = $state<'ask' | 'trial' | 'watched' | 'run' | 'stopped' | 'done'>('ask');
+  /** All that it was begun for. The rows of a live list are others as soon as the act has changed them. */
+  targets = $state.raw<Target[] | undefined>();
   done = $state(0);
   skipped = $state.raw<Skipped[]>([]);
   /** Why it stopped by itself. */
@@ -76,6 +78,7 @@ export class Bulk {
     const [first, ...rest] = targets;
     if (!first) return;
     this.phase = 'trial';
+    this.targets = targets;
     this.problem = undefined;
     this.trial = first;
     try {
@@ -92,20 +95,22 @@ export class Bulk {
       // Without an answer to the act itself, it is still to be done.
       this.problem = error as Problem;
       this.phase = this.result ? 'watched' : 'ask';
+      if (this.phase === 'ask') this.targets = undefined;
     }
   }
 
   #judge(before: InstanceDetail, after: InstanceDetail) {
     this.trial = after;
     if (after.status === 'completed') this.result = 'good';
-    // The act is a revision of its own.
-    if (after.status !== 'dead_letter' || after.revision <= before.revision + 1) return;
+    // What needs no worker may fail again in the very revision of the act.
+    if (after.status !== 'dead_letter' || after.revision <= before.revision) return;
     const [old, now] = [before.error as Failure, after.error as Failure];
     this.failure = now;
     this.result = old?.code === now?.code && old?.step === now?.step ? 'same' : 'other';
   }
 
   async run(targets: Target[], said: Said = {}) {
+    this.targets = targets;
     this.#rest = targets;
     await this.goOn(said);
   }

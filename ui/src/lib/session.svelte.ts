@@ -1,7 +1,10 @@
 // Who is asking, what they may do, and the few figures that every page shows.
 import { call, connection, get, Problem, type AwaitedDecision, type Me, type Server, type Stats } from '../api/client';
+import { ask } from '../api/first';
 import { live, reconnect, subscribe } from '../api/live.svelte';
 import { clock } from './clock.svelte';
+import { OVERVIEW_FIRST } from './overview';
+import { route } from './router.svelte';
 
 let me = $state.raw<Me | undefined>();
 let server = $state.raw<Server | undefined>();
@@ -127,10 +130,21 @@ export async function startSession() {
   await load();
 }
 
+/** The page that opens is still being built. */
+function askForOverview() {
+  if (route.parts.length > 0) return;
+  for (const [permission, path] of Object.entries(OVERVIEW_FIRST)) if (can(permission)) ask(path);
+}
+
 export async function load() {
   try {
-    [me, server] = await Promise.all([get<Me>('/me'), get<Server>('/')]);
-    clock.sync(server.time);
+    const is_first = !me;
+    const [person, program] = await Promise.all([get<Me>('/me'), get<Server>('/')]);
+    me = person;
+    server = program;
+    // Before what is shown follows, and asks itself.
+    if (is_first) askForOverview();
+    clock.sync(program.time);
     problem = undefined;
     needs_login = me.kind === 'anonymous' && me.permissions.length === 0;
   } catch (error) {

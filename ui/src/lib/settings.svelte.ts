@@ -1,38 +1,18 @@
 // What a person chooses for this browser. Nothing of it is sent anywhere.
-import { isLocale, type Locale } from '../text/locales';
+import { applyChoices, CHOICES, readChoices } from './choices';
 
-export type Theme = 'system' | 'light' | 'dark';
-export type Zone = 'local' | 'utc';
-export type Density = 'compact' | 'comfortable';
+export type { Density, Theme, Zone } from './choices';
 
-const KEY = 'ebb.settings';
-
-/** An empty locale is the browser's. */
-function load(): { theme: Theme; zone: Zone; density: Density; locale: Locale | '' } {
-  const chosen = { theme: 'system' as Theme, zone: 'local' as Zone, density: 'compact' as Density, locale: '' as Locale | '' };
-  try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}');
-    if (['light', 'dark'].includes(kept.theme)) chosen.theme = kept.theme;
-    if (kept.zone === 'utc') chosen.zone = 'utc';
-    if (kept.density === 'comfortable') chosen.density = 'comfortable';
-    if (isLocale(kept.locale)) chosen.locale = kept.locale;
-  } catch {
-    // A damaged or forbidden storage is as good as none.
-  }
-  return chosen;
-}
-
-export const settings = $state(load());
+export const settings = $state(readChoices());
 
 export function applySettings() {
-  document.documentElement.dataset.theme = settings.theme;
-  document.documentElement.dataset.density = settings.density;
+  applyChoices(settings);
 }
 
 export function saveSettings() {
   applySettings();
   try {
-    localStorage.setItem(KEY, JSON.stringify(settings));
+    localStorage.setItem(CHOICES, JSON.stringify(settings));
   } catch {
     // Private windows may refuse; the choice then lasts as long as the page.
   }

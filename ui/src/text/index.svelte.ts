@@ -1,28 +1,19 @@
 // All words of the UI, in one language at a time. A test refuses literal text in the components.
 import { settings } from '../lib/settings.svelte';
-import type { en } from './en';
-import { LOCALES, preferred, type Locale } from './locales';
+import { localeOf as localeFor, messagesOf, type Messages } from './files';
+import { LOCALES, type Locale } from './locales';
 
-export type Messages = typeof en;
+export type { Messages };
 
-// One chunk for each language: a browser loads only the language that it shows.
-const FILES: Record<Locale, () => Promise<Messages>> = {
-  en: async () => (await import('./en')).en,
-  de: async () => (await import('./de')).de,
-  pt: async () => (await import('./pt')).pt,
-  ru: async () => (await import('./ru')).ru,
-};
 let current = $state.raw<Messages>({} as Messages);
 let wanted: Locale = 'en';
 
-export function localeOf(): Locale {
-  return settings.locale || preferred(navigator.languages);
-}
+export const localeOf = (): Locale => localeFor(settings.locale);
 
 /** Loads and shows the language of choice. Of two calls at once, the later one wins. */
 export async function loadText() {
   const locale = (wanted = localeOf());
-  const messages = await FILES[locale]();
+  const messages = await messagesOf(locale);
   if (wanted !== locale) return;
   current = messages;
   document.documentElement.lang = LOCALES[locale].tag;

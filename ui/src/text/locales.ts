@@ -18,10 +18,11 @@ const FORMS: Intl.LDMLPluralRule[] = ['one', 'few'];
 
 /** Numbers and plurals of a language. Plural forms are given in the order one, few, all others; most languages have no few. */
 export function counting(tag: string) {
-  const integer = new Intl.NumberFormat(tag);
-  const rules = new Intl.PluralRules(tag);
-  const number = (n: number) => integer.format(n);
-  const form = (n: number, ...forms: string[]) => forms[FORMS.indexOf(rules.select(n))] ?? forms[forms.length - 1]!;
+  // To make one of these takes a browser longer than to read all words, so each waits until it is used.
+  let integer: Intl.NumberFormat | undefined;
+  let rules: Intl.PluralRules | undefined;
+  const number = (n: number) => (integer ??= new Intl.NumberFormat(tag)).format(n);
+  const form = (n: number, ...forms: string[]) => forms[FORMS.indexOf((rules ??= new Intl.PluralRules(tag)).select(n))] ?? forms[forms.length - 1]!;
   const count = (n: number, ...forms: string[]) => `${number(n)} ${form(n, ...forms)}`;
   return { number, form, count };
 }
