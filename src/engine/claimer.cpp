@@ -1,6 +1,7 @@
 #include "engine/claimer.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "call/outcome_text.h"
@@ -116,13 +117,27 @@ int Claimer::claim_limited(const ClaimRequest& request) {
     std::erase_if(limited.queues, [&](const std::string& queue) {
         return !served.empty() && std::find(served.begin(), served.end(), queue) == served.end();
     });
-    // Slots beyond the number of threads would be kept from other workers for no benefit.
-    const int threads = environment_.options.threads - environment_.statistics.slots;
+    if (limited.queues.empty()) return 0;
+    const auto is_async = [this](const std::string& handler) {
+        return environment_.handlers.find_async(handler) != nullptr;
+    };
+    ClaimRequest without_threads = limited;
+    std::erase_if(without_threads.handlers, std::not_fn(is_async));
+    std::erase_if(limited.handlers, is_async);
+    // Slots beyond the number of threads would be kept from other workers for no benefit. A call
+    // without a thread needs none.
+    const int threads = environment_.options.threads - environment_.statistics.thread_slots;
     limited.limit = std::min(request.limit, threads);
-    if (limited.limit <= 0 || limited.queues.empty()) return 0;
+    const int claimed = claim_slots(limited);
+    without_threads.limit -= claimed;
+    return claimed + claim_slots(without_threads);
+}
+
+int Claimer::claim_slots(const ClaimRequest& request) {
+    if (request.limit <= 0 || request.handlers.empty()) return 0;
     const Committer::Acquiring acquiring(committer_);
     try {
-        LimitedClaims claims = environment_.store.claim_limited(limited);
+        LimitedClaims claims = environment_.store.claim_limited(request);
         signals_.note_due(claims.next_start);
         return post(std::move(claims.claims));
     } catch (const std::exception& error) {
@@ -178,6 +193,7 @@ std::optional<item::ClaimedTask> Claimer::prepare(Claim claim) {
             .was_lost = claim.was_lost,
             .lost_by = claim.lost_by,
             .slot = claim.slot,
+            .has_thread = environment_.handlers.find_async(claim.handler) == nullptr,
             .live = make_live(claim.instance, programs_),
         };
         // The outcome of an earlier attempt may still be on a row that names a handler.

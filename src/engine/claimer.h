@@ -50,6 +50,7 @@ class Claimer final : public Service {
     int claim_and_post(const ClaimRequest& request);
     /// In the queues with limits among `request.limited_queues` that are served here.
     int claim_limited(const ClaimRequest& request);
+    int claim_slots(const ClaimRequest& request);
     /// Those that can be called now.
     std::vector<std::string> claimable_handlers();
     int claim_unlimited(ClaimRequest request);

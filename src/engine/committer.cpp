@@ -113,6 +113,7 @@ void Committer::take_part(const Moment& now, void (Committer::*part)(const Momen
     environment().statistics.in_flight = tasks.size();
     const int slots = tasks.slots();
     const int slots_before = environment().statistics.slots.exchange(slots);
+    environment().statistics.thread_slots = tasks.thread_slots();
     if (slots < slots_before) parts_.signals.note_free_slots(slots_before - slots);
     if (parts_.signals.wants_room() && room_.is_worth_a_claim()) parts_.signals.offer_room();
 }

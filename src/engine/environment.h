@@ -37,7 +37,8 @@ struct Statistics {
     std::atomic<std::uint64_t> mail_refused{0};
     std::atomic<std::uint64_t> mail_dropped{0};
     std::atomic<int> in_flight{0};
-    std::atomic<int> slots{0};  ///< held in queues with limits
+    std::atomic<int> slots{0};         ///< held in queues with limits
+    std::atomic<int> thread_slots{0};  ///< of these, those whose handlers need a thread
     std::atomic<int> stuck_handlers{0};
     std::atomic<int> async_calls{0};  ///< in progress, without a thread
 };

@@ -48,6 +48,14 @@ void HeldState::end_decision() {
     if (is_deciding()) state_ = State::Idle;
 }
 
+namespace {
+
+bool needs_thread_slot(const Held& held) {
+    return !held.slot.empty() && held.has_thread;
+}
+
+}  // namespace
+
 Held* HeldTable::find(const TaskRef& task) {
     const auto tasks = tasks_.find(task.instance);
     if (tasks == tasks_.end()) return nullptr;
@@ -67,6 +75,7 @@ Held& HeldTable::add(Held held) {
     erase(held.task);
     ++size_;
     slots_ += held.slot.empty() ? 0 : 1;
+    thread_slots_ += needs_thread_slot(held) ? 1 : 0;
     return tasks_[held.task.instance].emplace_back(std::move(held));
 }
 
@@ -77,6 +86,7 @@ void HeldTable::erase(const TaskRef& task) {
         if (held.task.token != task.token) return false;
         --size_;
         slots_ -= held.slot.empty() ? 0 : 1;
+        thread_slots_ -= needs_thread_slot(held) ? 1 : 0;
         return true;
     });
     if (tasks->second.empty()) tasks_.erase(tasks);

@@ -83,6 +83,8 @@ struct Held {
     /// The queue with limits that it was claimed from, whose slot it holds; empty = none. Set when
     /// it is added.
     std::string slot;
+    /// While its handler is called, it occupies a thread. Set when it is added.
+    bool has_thread = true;
     /// It may have been called under this very lease, and its outcome is not kept.
     bool is_called_in_vain = false;
     bool was_asked_to_stop = false;
@@ -105,8 +107,10 @@ class HeldTable {
 
     int size() const { return size_; }
 
-    /// How many hold a slot of a queue with limits.
+    /// How many hold a slot of a queue with limits, and how many of these need a thread.
     int slots() const { return slots_; }
+
+    int thread_slots() const { return thread_slots_; }
 
     /// Calls `visit(Held&)` for each; `visit` must not add or erase.
     template <class Visit>
@@ -121,6 +125,7 @@ class HeldTable {
     std::vector<Held> none_;
     int size_ = 0;
     int slots_ = 0;
+    int thread_slots_ = 0;
 };
 
 /// What has to happen to a held task before its handler can run, as the instance's state sees it: a

@@ -7,12 +7,13 @@
 
 namespace ebb::engine {
 
-Held& Holdings::hold(const TaskRef& task, std::string slot) {
+Held& Holdings::hold(const TaskRef& task, std::string slot, bool has_thread) {
     return tasks_.add({
         .task = task,
         .acquired = parts_.acquisitions.last_heartbeat(),
         .lost_by = {},
         .slot = std::move(slot),
+        .has_thread = has_thread,
     });
 }
 

@@ -33,7 +33,8 @@ class Holdings {
 
     // Tasks
 
-    Held& hold(const TaskRef& task, std::string slot = {}) EBB_REQUIRES(kCommitter);
+    Held& hold(const TaskRef& task, std::string slot = {}, bool has_thread = true)
+        EBB_REQUIRES(kCommitter);
     /// Forgets the task, and stops what it runs. The lease is not returned: it is lost, or the row
     /// is gone.
     void let_go(const TaskRef& task, Attempt::StopReason reason) EBB_REQUIRES(kCommitter);

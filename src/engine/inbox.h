@@ -74,6 +74,7 @@ struct ClaimedTask {
     bool was_lost = false;
     std::string lost_by;
     std::string slot;
+    bool has_thread = true;            ///< while its handler is called
     std::optional<Event> outcome{};    ///< what was handed in for it
     std::optional<Letters> letters{};  ///< of kMailTask
     LivePtr live;

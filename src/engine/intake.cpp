@@ -152,7 +152,7 @@ void Intake::absorb(item::Claimed& claimed) {
         const Token* token = task.live->state.find_token(task.task.token);
         const Visit visit = token == nullptr ? 0 : token->visit;
         parts_.holdings.keep_newer(std::move(task.live));
-        Held& held = parts_.holdings.hold(task.task, std::move(task.slot));
+        Held& held = parts_.holdings.hold(task.task, std::move(task.slot), task.has_thread);
         held.is_engine_task = task.is_engine_task;
         held.due_visit = visit;
         held.was_lost = task.was_lost;

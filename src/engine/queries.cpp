@@ -89,7 +89,8 @@ Engine::Core::Snapshot Engine::Core::read_snapshot(const InstanceId& id) {
         snapshot.row = std::move(after);
         if (is_consistent || tries >= kConsistentReadTries) break;
     }
-    snapshot.workers = environment.store.workers();
+    // They are asked for only because of tasks.
+    if (!snapshot.tasks.empty()) snapshot.workers = environment.store.workers();
     const engine::LivePtr live = engine::make_live(snapshot.row, programs);
     snapshot.program = live->program;
     snapshot.state = std::move(live->state);

@@ -316,7 +316,9 @@ std::vector<StartedInstance> Engine::Core::launch(std::vector<Beginning> beginni
         environment.subscribers.note_written(rows[i].effects);
         for (const TaskChange& task : rows[i].tasks) {
             if (task.is_continued) continue;
-            is_left_to_claim = true;
+            // What only others can run is theirs to claim.
+            is_left_to_claim = is_left_to_claim || task.handler == kEngineHandler ||
+                               environment.can_run(task.handler, task.queue);
             hints.note_work(task.handler, task.queue, task.due);
         }
         const bool is_of_interest = !beginnings[i].kept.empty() || committer.has_observer() ||

@@ -18,8 +18,9 @@ inline constexpr std::string_view kDeliverHandler = "ebb:deliver";
 inline constexpr std::string_view kWebhookQueue = "ebb.webhooks";
 
 /// How many deliveries to one subscription run at the same time, unless an operator has set
-/// another limit: an endpoint that does not answer holds up no other.
-inline constexpr int kDeliveriesPerSubscription = 4;
+/// another limit: an endpoint that does not answer holds up no other. A claim and a commit of a few
+/// cost nearly as much as of many.
+inline constexpr int kDeliveriesPerSubscription = 64;
 /// How long deliveries are kept, unless an operator has set another retention.
 inline constexpr Duration kDeliveriesKept = std::chrono::hours(7 * 24);
 

@@ -2,11 +2,13 @@
 """Lists among more instances than one request may read: scale_test.py REPOSITORY EBB STORE
 
 A server without handlers gets one instance of a rare workflow, and then 20,500 of another one. No index
-finds the rare one, so each request ends early and says so, and clients read on.
+finds the rare one, so each request ends early and says so, and clients read on. Last, connections that
+have had an answer stay open, and the server's memory is read from the system.
 """
 
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import unittest
@@ -17,6 +19,10 @@ from world import Client, Folder, Server
 ROOT, EBB, STORE = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
 LINES = {"Content-Type": "application/x-ndjson"}
 MANY, BATCH = 20_500, 5_125
+# A server takes 256 connections of one address.
+PER_ADDRESS, ADDRESSES = 250, 4
+# A buffer of 4 KiB for the next request would make it 8 KiB.
+CONNECTION_BYTES = 7 * 1024
 
 
 class Scale(unittest.TestCase):
@@ -67,6 +73,33 @@ class Scale(unittest.TestCase):
             page = self.api.get("/instances", limit=50, **query).json()
             self.assertTrue(page["complete"], query)
             self.assertEqual(len(page["items"]), 0 if query.get("status") == "failed" else 50, query)
+
+    def resident(self):
+        """Bytes of the server."""
+        status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) * 1024
+
+    def connect(self, count, host):
+        """Connections from one address of this machine that wait for their second request."""
+        opened = []
+        for _ in range(count):
+            each = socket.create_connection(("127.0.0.1", self.server.port), 60, (host, 0))
+            self.addCleanup(each.close)
+            each.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            opened.append(each)
+        for each in opened:
+            self.assertTrue(each.recv(4096).startswith(b"HTTP/1.1 200"))
+
+    def test_an_idle_connection_takes_little_memory(self):
+        maps = pathlib.Path(f"/proc/{self.server.process.pid}/maps").read_text()
+        if "libasan" in maps or "libtsan" in maps:
+            self.skipTest("a sanitizer keeps what was freed")
+        self.connect(PER_ADDRESS, "127.0.0.2")
+        before = self.resident()
+        for address in range(3, 3 + ADDRESSES):
+            self.connect(PER_ADDRESS, f"127.0.0.{address}")
+        each = (self.resident() - before) / (PER_ADDRESS * ADDRESSES)
+        self.assertLess(each, CONNECTION_BYTES)
 
     def test_the_command_reads_on(self):
         url = f"http://127.0.0.1:{self.server.port}"

@@ -222,6 +222,10 @@ TEST_F(PostgresPlans, made_on_full_tables_are_good) {
     expect_entered_indexes(found);
 }
 
+TEST_F(PostgresPlans, count_the_failures_of_a_small_group_once) {
+    EXPECT_THAT(plans(true).at("failure_groups"), HasSubstr("One-Time Filter: ((count(*)) = "));
+}
+
 // Without settings of its own and without prepared statements such a session plans each statement
 // again, for the values that come with it.
 TEST_F(PostgresPlans, of_poolers_sessions_are_good_on_full_tables) {

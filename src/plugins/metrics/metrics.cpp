@@ -1,3 +1,7 @@
+#include <map>
+#include <string>
+#include <tuple>
+
 #include <ebb/clock.h>
 #include <ebb/engine.h>
 #include <ebb/metrics.h>
@@ -142,10 +146,13 @@ class PrometheusMetrics final : public Metrics, public prometheus::Collectable {
 
     Series series_of(const AnsweredRequest& request) {
         const Lock lock(requests_mutex_);
+        const auto known =
+            requests_.find(std::tuple(request.route, request.method, request.status));
+        if (known != requests_.end()) return known->second;
         const bool is_full = requests_.size() >= kRequestSeriesMax;
         const std::string route(is_full ? metrics::kOther : request.route);
         const std::string method(is_full ? metrics::kOther : request.method);
-        Series& series = requests_[route + ' ' + method + ' ' + std::to_string(request.status)];
+        Series& series = requests_[{route, method, request.status}];
         if (series.duration != nullptr) return series;
         prometheus::Labels labels{{"http_request_method", method}, {"http_route", route}};
         series.bytes_in = &request_bytes_.Add(labels, body_bytes());
@@ -166,7 +173,9 @@ class PrometheusMetrics final : public Metrics, public prometheus::Collectable {
     metrics::HistogramFamily& request_bytes_;
     metrics::HistogramFamily& response_bytes_;
     Mutex requests_mutex_;
-    std::map<std::string, Series, std::less<>> requests_ EBB_GUARDED_BY(requests_mutex_);
+    /// By route, method and status.
+    std::map<std::tuple<std::string, std::string, int>, Series, std::less<>> requests_
+        EBB_GUARDED_BY(requests_mutex_);
     mutable Mutex mutex_;
     std::vector<const Engine*> engines_ EBB_GUARDED_BY(mutex_);
     std::vector<std::function<std::vector<Metric>()>> sources_ EBB_GUARDED_BY(mutex_);

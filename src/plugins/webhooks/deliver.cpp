@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <ebb/completion.h>
+
 #include "core/filter/filter.h"
 #include "engine/system_workflows.h"
 #include "engine/webhook.h"
 #include "handlers/header.h"
-#include "handlers/http_client.h"
+#include "handlers/http_transfers.h"
 #include "plugins/webhooks/digest.h"
 #include "plugins/webhooks/mail_text.h"
 #include "plugins/webhooks/message.h"
@@ -47,27 +49,53 @@ class Deliverer {
           own_admin_(make_memory_admin_store()),
           digests_(options_.admin != nullptr ? *options_.admin : *own_admin_) {}
 
-    Payload deliver(const Payload& input, const StepContext& context) {
+    /// What it throws fails the delivery.
+    void deliver(const Payload& input, const Completion<Payload>& delivery) {
         const Event event = parse_event(input);
         const auto subscription = store_.find_subscription(event.subscription);
         // It was removed or switched off after the event.
-        if (!subscription) return skipped("deleted");
-        if (!subscription->is_enabled) return skipped("disabled");
+        if (!subscription) return skip(delivery, "deleted");
+        if (!subscription->is_enabled) return skip(delivery, "disabled");
         const Webhook webhook = engine::parse_webhook(*subscription);
-        if (!wants(webhook, event)) return skipped("filtered");
+        if (!wants(webhook, event)) return skip(delivery, "filtered");
+        const bool has_failed = subscription->failures > 0;
         if (webhook.format == "email") {
-            const Payload outcome = deliver_mail(webhook, event, context);
-            if (subscription->failures > 0) note(webhook.name, true);
-            return outcome;
+            const Payload outcome = deliver_mail(webhook, event, delivery.context());
+            if (has_failed) note(webhook.name, true);
+            delivery.complete(outcome);
+            return;
         }
-        const HttpResponse response =
-            send(webhook, with_more(event, more_of(webhook, event)), context);
-        if (!is_success(response.status)) refuse(webhook, response);
-        if (subscription->failures > 0) note(webhook.name, true);
-        return Payload::text(to_text(Json{{"status", response.status}}));
+        transfers_.begin(
+            request_of(webhook, with_more(event, more_of(webhook, event)), delivery.context()),
+            [this, webhook, has_failed, delivery](const auto& response, const auto& error) {
+                end(webhook, has_failed, delivery, response, error);
+            }
+        );
     }
 
  private:
+    static void skip(const Completion<Payload>& delivery, const char* why) {
+        delivery.complete(skipped(why));
+    }
+
+    /// Of a request, with `error` unless there is a response.
+    void end(
+        const Webhook& webhook,
+        bool has_failed,
+        const Completion<Payload>& delivery,
+        const HttpResponse& response,
+        const std::exception_ptr& error
+    ) noexcept {
+        try {
+            if (error) fail(webhook, error);
+            if (!is_success(response.status)) refuse(webhook, response);
+            if (has_failed) note(webhook.name, true);
+            delivery.complete(Payload::text(to_text(Json{{"status", response.status}})));
+        } catch (...) {
+            delivery.fail(std::current_exception());
+        }
+    }
+
     /// Whether the filter of the webhook holds for the instance. What is about none, a ping, is
     /// wanted.
     bool wants(const Webhook& webhook, const Event& event) const {
@@ -197,7 +225,8 @@ class Deliverer {
         return {};
     }
 
-    HttpResponse send(const Webhook& webhook, const Event& event, const StepContext& context) {
+    HttpRequest request_of(const Webhook& webhook, const Event& event, const StepContext& context)
+        const {
         Message message = make_message(webhook, event);
         HttpRequest request{
             .method = "POST",
@@ -218,8 +247,12 @@ class Deliverer {
         for (auto& header : signed_headers(open, event.id, *request.body, clock_.now())) {
             request.headers.push_back(std::move(header));
         }
+        return request;
+    }
+
+    [[noreturn]] void fail(const Webhook& webhook, const std::exception_ptr& why_not) {
         try {
-            return client_.perform(request);
+            std::rethrow_exception(why_not);
         } catch (const HttpError& error) {
             if (error.kind() == HttpError::Kind::Stopped) throw;
             note(webhook.name, false);
@@ -274,7 +307,7 @@ class Deliverer {
     const DeliveryOptions options_;
     const std::unique_ptr<AdminStore> own_admin_;
     Digests digests_;
-    HttpClient client_;
+    HttpTransfers transfers_;  // last: what it ends uses all of the above
 };
 
 }  // namespace
@@ -283,10 +316,10 @@ void add_deliver_handler(
     HandlerRegistry& registry, Store& store, const Clock& clock, const DeliveryOptions& options
 ) {
     const auto deliverer = std::make_shared<Deliverer>(store, clock, options);
-    registry.add_raw(
+    registry.add_async_raw(
         std::string(engine::kDeliverHandler),
-        [deliverer](const Payload& input, const StepContext& context) {
-            return deliverer->deliver(input, context);
+        [deliverer](const Payload& input, const detail::CompletionPtr& completion) {
+            deliverer->deliver(input, Completion<Payload>(completion));
         }
     );
 }

@@ -13,10 +13,20 @@ namespace ebb::server {
 
 namespace {
 
-constexpr std::string_view kPolicy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
-    "base-uri 'self'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
+/// Of nearly every response, as they are sent.
+constexpr std::string_view kSecurityHeaders =
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'self'; require-trusted-types-for 'script'; "
+    "trusted-types svelte-trusted-html\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "Referrer-Policy: no-referrer\r\n"
+    "Cross-Origin-Opener-Policy: same-origin\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n"
+    "Permissions-Policy: camera=(), geolocation=(), microphone=()\r\n";
+/// Of those with a policy of their own.
+constexpr std::string_view kOtherSecurityHeaders =
+    kSecurityHeaders.substr(kSecurityHeaders.find("X-Content-Type-Options"));
 
 /// 4 or 16 bytes; empty if it is not an address. An IPv4 address in IPv6 clothes is IPv4.
 std::string address_bytes(std::string_view text) {
@@ -126,14 +136,8 @@ std::string_view bearer_token(const http::Request& request) {
 }
 
 void add_security_headers(http::Response& response, bool is_tls) {
-    if (!has(response, "Content-Security-Policy")) {
-        response.set("Content-Security-Policy", std::string(kPolicy));
-    }
-    response.set("X-Content-Type-Options", "nosniff");
-    response.set("Referrer-Policy", "no-referrer");
-    response.set("Cross-Origin-Opener-Policy", "same-origin");
-    response.set("Cross-Origin-Resource-Policy", "same-origin");
-    response.set("Permissions-Policy", "camera=(), geolocation=(), microphone=()");
+    const bool has_policy = has(response, "Content-Security-Policy");
+    response.header_lines = has_policy ? kOtherSecurityHeaders : kSecurityHeaders;
     if (is_tls) response.set("Strict-Transport-Security", "max-age=31536000");
 }
 

@@ -18,8 +18,22 @@ bool Pool::post(std::function<void()> work, std::function<void()> late) {
     const Lock lock(mutex_);
     if (is_stopped_ || queue_.size() >= options_.queue_max) return false;
     queue_.push_back({std::move(work), std::move(late), clock_.steady_now()});
-    changed_.notify_one();
+    wake_one();
     return true;
+}
+
+void Pool::wake_one() {
+    // The one that is waking up takes the work and wakes the next one, if there is more then. With
+    // short work, few threads do it all, and hardly ever sleep.
+    if (idle_ == 0 || is_waking_) return;
+    is_waking_ = true;
+    ++wakeups_;
+    changed_.notify_one();
+}
+
+std::uint64_t Pool::wakeups() const {
+    const Lock lock(mutex_);
+    return wakeups_;
 }
 
 std::size_t Pool::waiting() const {
@@ -46,11 +60,15 @@ void Pool::run() {
     while (true) {
         if (queue_.empty()) {
             if (is_stopped_) return;
+            ++idle_;
             changed_.wait(lock);
+            --idle_;
+            is_waking_ = false;
             continue;
         }
         const Item item = std::move(queue_.front());
         queue_.pop_front();
+        if (!queue_.empty()) wake_one();
         lock.unlock();
         const bool is_late = clock_.steady_now() - item.posted > options_.wait_max;
         (is_late ? item.late : item.work)();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <thread>
@@ -34,6 +34,9 @@ class Pool {
     /// How much has been posted and has not begun.
     std::size_t waiting() const;
 
+    /// How often a thread was woken, in all.
+    std::uint64_t wakeups() const;
+
     /// Whether nothing that was posted has waited for longer than `limit`: for health checks.
     bool is_moving(Duration limit) const;
 
@@ -48,12 +51,16 @@ class Pool {
     };
 
     void run();
+    void wake_one() EBB_REQUIRES(mutex_);
 
     const Options options_;
     const Clock& clock_;
     mutable Mutex mutex_;
     CondVar changed_;
     std::deque<Item> queue_ EBB_GUARDED_BY(mutex_);
+    int idle_ EBB_GUARDED_BY(mutex_) = 0;            // threads that wait for work
+    bool is_waking_ EBB_GUARDED_BY(mutex_) = false;  // one of them is on its way
+    std::uint64_t wakeups_ EBB_GUARDED_BY(mutex_) = 0;
     bool is_stopped_ EBB_GUARDED_BY(mutex_) = false;
     std::vector<std::jthread> threads_;
 };

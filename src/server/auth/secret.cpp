@@ -33,14 +33,24 @@ std::array<std::uint8_t, N> random_bytes() {
     return bytes;
 }
 
-/// CRC-32 of IEEE 802.3.
-std::uint32_t checksum(std::string_view text) {
-    std::uint32_t crc = 0xffffffff;
-    for (const char c : text) {
-        crc ^= static_cast<std::uint8_t>(c);
+/// For each value of a byte, what it changes in a CRC.
+constexpr std::array<std::uint32_t, 256> kCrcOfBytes = [] {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
+        std::uint32_t crc = byte;
         for (int bit = 0; bit < 8; ++bit) {
             crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0xedb88320U : 0U);
         }
+        table[byte] = crc;
+    }
+    return table;
+}();
+
+/// CRC-32 of IEEE 802.3. Every request with a token computes it.
+std::uint32_t checksum(std::string_view text) {
+    std::uint32_t crc = 0xffffffff;
+    for (const char c : text) {
+        crc = (crc >> 8U) ^ kCrcOfBytes[(crc ^ static_cast<std::uint8_t>(c)) & 0xffU];
     }
     return ~crc;
 }

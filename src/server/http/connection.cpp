@@ -31,6 +31,8 @@ using PlainStream = beast::basic_stream<Protocol>;
 using TlsStream = beast::ssl_stream<PlainStream>;
 
 constexpr std::size_t kReadBytes = std::size_t{4} << 10;
+/// While a connection waits for a request, this is most of its memory. Most heads fit.
+constexpr std::size_t kIdleReadBytes = std::size_t{1} << 10;
 /// The client of a stream has nothing to say: what it sends is kept for the next request, if it has
 /// not too much of it.
 constexpr std::size_t kStreamReadBytes = 64;
@@ -235,7 +237,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
 
     void read_some() {
         stream_.async_read_some(
-            buffer_.prepare(kReadBytes),
+            buffer_.prepare(head_begun_ ? kReadBytes : kIdleReadBytes),
             [self = self()](const ErrorCode& error, std::size_t bytes) {
                 self->is_idle_ = false;
                 if (error == beast::error::timeout && self->head_begun_) {

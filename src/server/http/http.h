@@ -45,6 +45,9 @@ struct Response {
     std::vector<Header> headers{};
     std::string body{};
     bool closes = false;  ///< the connection ends after it
+    /// More headers, as they are sent: whole lines that many responses share. The text lives
+    /// forever.
+    std::string_view header_lines{};
 
     void set(std::string_view name, std::string value);
 };

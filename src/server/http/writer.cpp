@@ -1,15 +1,27 @@
 #include "server/http/writer.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <string>
 
 namespace ebb::http {
 
 namespace {
 
+/// Few heads have more.
+constexpr std::size_t kHeadBytes = 1'024;
+
+bool is_control(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f;
+}
+
+/// Without control characters, of which there are hardly ever any.
 void append_value(std::string& out, std::string_view value) {
-    for (const char c : value) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte != 0x7f) out += c;
+    while (true) {
+        const auto* const end = std::find_if(value.begin(), value.end(), is_control);
+        out.append(value.begin(), end);
+        if (end == value.end()) return;
+        value.remove_prefix(static_cast<std::size_t>(end - value.begin()) + 1);
     }
 }
 
@@ -85,18 +97,26 @@ std::string_view reason_of(int status) {
 }
 
 std::string write_head(const Response& response, const HeadStyle& style) {
-    std::string out =
-        fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
+    std::string out;
+    out.reserve(kHeadBytes + response.body.size());
+    out += "HTTP/1.1 ";
+    out += std::to_string(response.status);
+    out += ' ';
+    out += reason_of(response.status);
+    out += "\r\n";
     for (const Header& header : response.headers) {
         append_value(out, header.name);
         out += ": ";
         append_value(out, header.value);
         out += "\r\n";
     }
+    out += response.header_lines;
     if (style.is_chunked) {
         out += "Transfer-Encoding: chunked\r\n";
     } else if (has_body(response.status) && !style.has_no_length) {
-        out += fmt::format("Content-Length: {}\r\n", response.body.size());
+        out += "Content-Length: ";
+        out += std::to_string(response.body.size());
+        out += "\r\n";
     }
     if (!style.keeps_alive) out += "Connection: close\r\n";
     out += "\r\n";

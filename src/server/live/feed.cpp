@@ -19,7 +19,8 @@ constexpr int kShareOfTime = 20;
 
 }  // namespace
 
-void Feed::begin_round(bool has_changed) {
+void Feed::begin_round(bool has_changed, std::unordered_set<InstanceId> ended) {
+    ended_ = std::move(ended);
     instances_.clear();
     pages_.clear();
     texts_.clear();

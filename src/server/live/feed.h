@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -25,8 +26,12 @@ class Feed {
     Feed(Store& reads, const Clock& clock) : reads_(reads), clock_(clock) {}
 
     /// What is read from now on is not older than this call. `has_changed`: some instance has
-    /// changed in this process since the last round that said so.
-    void begin_round(bool has_changed);
+    /// changed in this process since the last round that said so. `ended`: those that a commit of
+    /// this process has ended since the last round.
+    void begin_round(bool has_changed, std::unordered_set<InstanceId> ended = {});
+
+    /// It is one of those. A replica may not know of it yet.
+    bool has_ended(const InstanceId& id) const { return ended_.contains(id); }
 
     /// None if there is no such instance. Throws Error, as all of these.
     const std::optional<InstanceSummary>& instance(const InstanceId& id);
@@ -54,6 +59,7 @@ class Feed {
  private:
     Store& reads_;
     const Clock& clock_;
+    std::unordered_set<InstanceId> ended_;
     std::unordered_map<InstanceId, std::optional<InstanceSummary>> instances_;
     std::map<std::pair<InstanceId, Seq>, std::vector<HistoryEvent>> pages_;
     std::unordered_map<std::string, std::string> texts_;

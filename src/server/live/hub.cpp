@@ -24,6 +24,7 @@ class EndWatcher : public Watcher {
 
     bool turn(TimePoint now, Feed& feed) override {
         try {
+            if (feed.has_ended(id_) && take_result()) return false;
             return look(now, feed.instance(id_));
         } catch (const Error&) {
             // The database may be back at the next turn.
@@ -37,12 +38,16 @@ class EndWatcher : public Watcher {
     bool look(TimePoint now, const std::optional<InstanceSummary>& instance) {
         const bool has_ended = !instance || instance->finished_at != TimePoint{};
         if (!has_ended && now < until_ && !is_draining_) return true;
-        if (!instance || !has_ended) {
-            done_({.status = instance ? instance->status : InstanceStatus::Running});
-        } else {
-            done_(reader_.wait(id_, Duration::zero()));
-        }
+        if (instance && has_ended && take_result()) return false;
+        done_({.status = instance ? instance->status : InstanceStatus::Running});
         return false;
+    }
+
+    /// False: what is read does not know its end.
+    bool take_result() {
+        const Result result = reader_.wait(id_, Duration::zero());
+        if (result.is_finished) done_(result);
+        return result.is_finished;
     }
 
     TimePoint until() const override { return until_; }
@@ -98,6 +103,7 @@ void Hub::add(std::shared_ptr<Watcher> watcher) {
     if (is_draining_) entry.watcher->drain();
     for (const InstanceId& id : entry.interest.instances) {
         Watched& watched = watched_[id];
+        watched.id = id;
         ++watched.watchers;
         if (!entry.interest.only_ends) ++watched.of_changes;
         entry.watched.push_back(&watched);
@@ -178,9 +184,17 @@ std::vector<std::shared_ptr<Watcher>> Hub::take_due(SteadyPoint now, bool has_ch
         entry.next_turn = now + kTurn;
         due.push_back(entry.watcher);
     }
-    for (Watched* watched : news_) watched->has_changed = watched->has_ended = false;
-    news_.clear();
     return due;
+}
+
+std::unordered_set<InstanceId> Hub::take_ended() {
+    std::unordered_set<InstanceId> ended;
+    for (Watched* watched : news_) {
+        if (watched->has_ended) ended.insert(watched->id);
+        watched->has_changed = watched->has_ended = false;
+    }
+    news_.clear();
+    return ended;
 }
 
 void Hub::remove(std::vector<std::shared_ptr<Watcher>> done) {
@@ -200,9 +214,10 @@ void Hub::run() {
         const SteadyPoint now = clock_.steady_now();
         const bool has_changed = take_change(now);
         auto due = take_due(now, has_changed);
+        auto ended = take_ended();
         lock.unlock();
         if (!due.empty()) {
-            feed_.begin_round(has_changed);
+            feed_.begin_round(has_changed, std::move(ended));
             const TimePoint date = clock_.now();
             std::erase_if(due, [&](const auto& watcher) { return watcher->turn(date, feed_); });
         }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <ebb/clock.h>
@@ -72,6 +73,7 @@ class Hub {
  private:
     /// An instance that has watchers.
     struct Watched {
+        InstanceId id{};
         std::size_t watchers = 0;
         std::size_t of_changes = 0;  ///< those that not only wait for its end
         bool has_changed = false;
@@ -90,6 +92,8 @@ class Hub {
     /// Those whose turn it is. `has_changed`: what concerns all instances is due.
     std::vector<std::shared_ptr<Watcher>> take_due(SteadyPoint now, bool has_changed)
         EBB_REQUIRES(mutex_);
+    /// Which instances have ended. The news is then forgotten.
+    std::unordered_set<InstanceId> take_ended() EBB_REQUIRES(mutex_);
     bool take_change(SteadyPoint now) EBB_REQUIRES(mutex_);
     void remove(std::vector<std::shared_ptr<Watcher>> done) EBB_REQUIRES(mutex_);
     void forget(const Entry& entry) EBB_REQUIRES(mutex_);

@@ -15,8 +15,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kWorkerKind = "remote_worker";
-/// Several commits share one look for work.
-constexpr auto kGather = std::chrono::milliseconds(2);
+/// After a look for work, the next commits share a look: it comes after a pause as long as the look
+/// before, but no later than this.
+constexpr Duration kGatherMax = std::chrono::milliseconds(2);
 constexpr Duration kLongestWait = std::chrono::seconds(1);
 
 }  // namespace
@@ -157,10 +158,15 @@ void WorkerDesk::poll(
         is_draining = is_draining_;
     }
     if (is_draining) worker->drain();
-    worker->poll(std::move(request), respond);
+    const std::uint64_t known = commits_;
+    const SteadyPoint next = worker->poll(std::move(request), respond);
     const Lock lock(mutex_);
     const auto entry = workers_.find(session.worker);
-    if (entry != workers_.end()) entry->second.next_turn = {};
+    if (entry == workers_.end() || entry->second.worker != worker) return;
+    // What was committed before it began to wait may be work for it: its look may have missed that.
+    entry->second.has_missed = worker->is_waiting() && commits_ != known;
+    entry->second.next_turn = entry->second.has_missed ? SteadyPoint{} : next;
+    has_new_turn_ = true;
     changed_.notify_one();
 }
 
@@ -176,6 +182,7 @@ void WorkerDesk::close(const std::string& text, const Principal& principal) {
 }
 
 void WorkerDesk::note_commit() {
+    ++commits_;
     const Lock lock(mutex_);
     if (has_news_ || workers_.empty()) return;
     has_news_ = true;
@@ -205,34 +212,44 @@ void WorkerDesk::stop() {
 }
 
 void WorkerDesk::run() {
-    while (true) {
-        bool has_news = false;
-        {
-            const Lock lock(mutex_);
-            if (is_stopped_) return;
-            has_news = std::exchange(has_news_, false);
-        }
-        const SteadyPoint next = give_turns(has_news);
-        Lock lock(mutex_);
-        if (is_stopped_) return;
-        const Duration rest = next - parts_.clock.steady_now();
-        if (!has_news_ && rest > Duration::zero()) {
-            changed_.wait_for(lock, std::min(rest, kLongestWait));
-        }
-        if (has_news_ && !is_stopped_) changed_.wait_for(lock, kGather);
+    Lock lock(mutex_);
+    while (!is_stopped_) {
+        const bool has_news = std::exchange(has_news_, false);
+        has_new_turn_ = false;
+        lock.unlock();
+        const SteadyPoint begun = parts_.clock.steady_now();
+        const SteadyPoint next = give_turns(has_news, begun);
+        const SteadyPoint ended = parts_.clock.steady_now();
+        const SteadyPoint calm_until =
+            has_news ? ended + std::min(ended - begun, kGatherMax) : SteadyPoint{};
+        lock.lock();
+        wait_for_turn(lock, next, calm_until);
     }
 }
 
-SteadyPoint WorkerDesk::give_turns(bool has_news) {
-    const SteadyPoint now = parts_.clock.steady_now();
-    std::vector<Entry> due;
+void WorkerDesk::wait_for_turn(Lock& lock, SteadyPoint next, SteadyPoint calm_until) {
+    while (!is_stopped_ && !has_new_turn_) {
+        const SteadyPoint end = has_news_ ? std::min(next, calm_until) : next;
+        const Duration rest = end - parts_.clock.steady_now();
+        if (rest <= Duration::zero()) return;
+        changed_.wait_for(lock, std::min(rest, kLongestWait));
+    }
+}
+
+SteadyPoint WorkerDesk::give_turns(bool has_news, SteadyPoint now) {
+    std::vector<Due> due;
     {
         const Lock lock(mutex_);
-        for (const auto& [name, entry] : workers_) {
-            if (has_news || entry.next_turn <= now) due.push_back(entry);
+        for (auto& [name, entry] : workers_) {
+            // One that does not wait looks when it polls again.
+            const bool hears = (has_news || entry.has_missed) && entry.worker->is_waiting();
+            if (!hears && entry.next_turn > now) continue;
+            due.push_back({entry.worker, hears});
+            entry.next_turn = kSteadyNever;
+            entry.has_missed = false;
         }
     }
-    for (const Entry& entry : due) turn(entry.worker, has_news);
+    for (const Due& each : due) turn(each.worker, each.has_news);
     const Lock lock(mutex_);
     SteadyPoint next = now + kLongestWait;
     for (const auto& [name, entry] : workers_) next = std::min(next, entry.next_turn);
@@ -260,7 +277,9 @@ void WorkerDesk::turn(const WorkerPtr& worker, bool has_news) {
     }
     const Lock lock(mutex_);
     const auto entry = workers_.find(worker->session().worker);
-    if (entry != workers_.end() && entry->second.worker == worker) entry->second.next_turn = next;
+    if (entry == workers_.end() || entry->second.worker != worker) return;
+    // A poll that came in the meantime may want an earlier one.
+    entry->second.next_turn = std::min(entry->second.next_turn, next);
 }
 
 }  // namespace ebb::server

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,7 +69,7 @@ class WorkerDesk {
     /// Signs the worker off and gives back what it holds. Throws Problem.
     void close(const std::string& session, const Principal& principal);
 
-    /// Something was committed in this process.
+    /// Something was committed in this process. Workers whose polls wait look for work.
     void note_commit();
     /// Waiting polls are answered, and the answers say that the server drains.
     void drain();
@@ -80,6 +82,12 @@ class WorkerDesk {
     struct Entry {
         WorkerPtr worker;
         SteadyPoint next_turn{};
+        bool has_missed = false;  ///< there may be news that its last look did not see
+    };
+
+    struct Due {
+        WorkerPtr worker;
+        bool has_news = false;
     };
 
     const Signer& signer();
@@ -90,7 +98,10 @@ class WorkerDesk {
     WorkerPtr add(const RemoteSession& session, bool is_continued);
     void remove(const WorkerPtr& worker);
     void run();
-    SteadyPoint give_turns(bool has_news);
+    /// Until `next`, or until there is news and `calm_until` is over.
+    void wait_for_turn(Lock& lock, SteadyPoint next, SteadyPoint calm_until) EBB_REQUIRES(mutex_);
+    /// Returns when the next one is due.
+    SteadyPoint give_turns(bool has_news, SteadyPoint now);
     void turn(const WorkerPtr& worker, bool has_news);
     void write(LogLevel level, std::string_view event, const RemoteSession& session);
 
@@ -100,7 +111,9 @@ class WorkerDesk {
     Mutex mutex_;
     CondVar changed_;
     std::map<std::string, Entry> workers_ EBB_GUARDED_BY(mutex_);  // by name
+    std::atomic<std::uint64_t> commits_{0};                        // of this process
     bool has_news_ EBB_GUARDED_BY(mutex_) = false;
+    bool has_new_turn_ EBB_GUARDED_BY(mutex_) = false;  // one may want its turn earlier
     bool is_draining_ EBB_GUARDED_BY(mutex_) = false;
     bool is_stopped_ EBB_GUARDED_BY(mutex_) = false;
     std::jthread thread_;  // last: it uses all of the above

@@ -370,10 +370,21 @@ void RemoteWorker::answer(const Parked& poll, const std::vector<TaskResult>& res
     poll.respond(std::move(response));
 }
 
-void RemoteWorker::answer_parked() {
-    const Parked poll = std::move(*parked_);
+void RemoteWorker::park(Parked poll) {
+    parked_ = std::move(poll);
+    pause_ = kClaimPauseMin;
+    is_waiting_ = true;
+}
+
+RemoteWorker::Parked RemoteWorker::take_parked() {
+    is_waiting_ = false;
+    Parked poll = std::move(*parked_);
     parked_.reset();
-    answer(poll, {});
+    return poll;
+}
+
+void RemoteWorker::answer_parked() {
+    answer(take_parked(), {});
 }
 
 /// Without tasks, whatever there is: nothing more is given to this request.
@@ -383,7 +394,7 @@ void RemoteWorker::end_parked() {
     answer_parked();
 }
 
-void RemoteWorker::poll(PollRequest request, const http::Responder& respond) {
+SteadyPoint RemoteWorker::poll(PollRequest request, const http::Responder& respond) {
     const Lock lock(mutex_);
     if (request.has_held) end_parked();
     heard_at_ = parts_.clock.steady_now();
@@ -396,14 +407,20 @@ void RemoteWorker::poll(PollRequest request, const http::Responder& respond) {
     take_held(request);
     std::vector<TaskResult> results;
     for (const TaskReport& report : request.done) results.push_back(judge(report));
-    if (!request.has_held) return answer_report(respond, results);
+    if (!request.has_held) {
+        answer_report(respond, results);
+        return plan_turn();
+    }
     Parked poll{respond, heard_at_ + request.wait, request.free, lost_of(request)};
     const bool is_over = request.wait <= Duration::zero() || is_draining_ || is_displaced() ||
                          !results.empty() || !poll.lost.empty();
-    if (is_over) return answer(poll, results);
-    parked_ = std::move(poll);
-    pause_ = kClaimPauseMin;
-    if (has_to_tell()) answer_parked();
+    if (is_over) {
+        answer(poll, results);
+    } else {
+        park(std::move(poll));
+        if (has_to_tell()) answer_parked();
+    }
+    return plan_turn();
 }
 
 /// Each report makes room for another task, which the waiting poll may get.
@@ -418,18 +435,25 @@ void RemoteWorker::answer_report(
 
 SteadyPoint RemoteWorker::turn(bool has_news) {
     const Lock lock(mutex_);
-    if (parked_ && parked_->respond.is_gone()) parked_.reset();
+    // A poll may have come in the meantime.
+    if (!has_news && parts_.clock.steady_now() < next_turn_) return next_turn_;
+    if (parked_ && parked_->respond.is_gone()) take_parked();
     work(parked_ ? parked_->free : 0, has_news);
-    const SteadyPoint now = parts_.clock.steady_now();
-    if (!parked_) return std::min(now + kTurnMax, core_.watchdog.next_look());
-    if (has_to_tell() || now >= parked_->until || is_displaced()) {
-        answer_parked();
-        return now + kTurnMax;
-    }
+    const bool is_late = parked_ && parts_.clock.steady_now() >= parked_->until;
+    if (parked_ && (has_to_tell() || is_late || is_displaced())) answer_parked();
     pause_ = has_news ? kClaimPauseMin : std::min(pause_ * 2, kClaimPauseMax);
-    const SteadyPoint due = core_.environment.moment().at(core_.signals.next_due());
-    const SteadyPoint look = std::min({now + kTurnMax, core_.watchdog.next_look(), parked_->until});
-    return std::max(now + std::chrono::milliseconds(1), std::min({now + pause_, look, due}));
+    return plan_turn();
+}
+
+SteadyPoint RemoteWorker::plan_turn() {
+    const SteadyPoint now = parts_.clock.steady_now();
+    next_turn_ = std::min(now + kTurnMax, core_.watchdog.next_look());
+    if (parked_) {
+        const SteadyPoint due = core_.environment.moment().at(core_.signals.next_due());
+        next_turn_ = std::min({next_turn_, parked_->until, now + pause_, due});
+        next_turn_ = std::max(next_turn_, now + std::chrono::milliseconds(1));
+    }
+    return next_turn_;
 }
 
 bool RemoteWorker::is_lost() const {
@@ -446,8 +470,7 @@ void RemoteWorker::drain() {
 void RemoteWorker::refuse(const std::string& code, const std::string& detail) {
     const Lock lock(mutex_);
     if (!parked_) return;
-    const Parked poll = std::move(*parked_);
-    parked_.reset();
+    const Parked poll = take_parked();
     poll.respond(problem_response(Problem(code, detail), "/api/v1/worker/poll", "-"));
 }
 

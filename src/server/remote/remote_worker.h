@@ -82,13 +82,16 @@ class RemoteWorker {
 
     const RemoteSession& session() const { return session_; }
 
-    /// Answers now, or later if there is nothing to say yet.
-    void poll(PollRequest request, const http::Responder& respond);
+    /// Answers now, or later if there is nothing to say yet. Returns when it wants its next turn.
+    SteadyPoint poll(PollRequest request, const http::Responder& respond);
     /// Does what is due, claims for a waiting poll, and answers it if there is something to say.
-    /// Returns when it wants the next turn.
+    /// Returns when it wants the next turn. Does nothing before that time unless there is news.
     SteadyPoint turn(bool has_news);
     /// The worker has not been heard of for longer than its lease.
     bool is_lost() const;
+
+    /// A poll waits for work.
+    bool is_waiting() const { return is_waiting_; }
 
     /// Another process, or a newer session, has the worker's name.
     bool is_displaced() const { return core_.environment.worker.is_displaced; }
@@ -139,6 +142,10 @@ class RemoteWorker {
     bool has_to_tell() const;
     void answer(const Parked& poll, const std::vector<TaskResult>& results);
     void answer_report(const http::Responder& respond, const std::vector<TaskResult>& results);
+    void park(Parked poll);
+    Parked take_parked();
+    /// Decides when the next turn is wanted.
+    SteadyPoint plan_turn();
     void answer_parked();
     void end_parked();
 
@@ -151,7 +158,9 @@ class RemoteWorker {
     std::map<std::string, engine::AttemptPtr> reported_;  // posted, and not known to be written
     std::set<std::string> confirmed_;                     // of these, what was written
     std::optional<Parked> parked_;
+    std::atomic<bool> is_waiting_{false};  // there is one
     SteadyPoint heard_at_{};
+    SteadyPoint next_turn_{};
     Duration pause_{};
     bool has_worked_ = false;
     bool is_draining_ = false;

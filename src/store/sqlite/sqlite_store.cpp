@@ -15,8 +15,9 @@ using sqlite::WriteTransaction;
 
 namespace {
 
-/// The number of idle reading connections to keep open for the next readers.
-constexpr std::size_t kIdleReadersMax = 4;
+/// The number of idle reading connections to keep open for the next readers: twice what the
+/// requests of a server use at once. To open one costs far more than to read an instance.
+constexpr std::size_t kIdleReadersMax = 16;
 /// From this length on, maintain() copies the log into the database, away from the writer...
 constexpr int kWalPagesToCheckpoint = 1'000;
 /// ...and at this length a commit copies it itself, because maintain() is apparently not called.

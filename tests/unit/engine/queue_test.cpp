@@ -3,12 +3,14 @@
 // Method: engines over one memory store, polled in the test's thread, with handlers that note what
 // else is held at that moment.
 
+#include <deque>
 #include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <ebb/builder.h>
+#include <ebb/completion.h>
 
 #include "engine/core.h"
 #include "engine_world.h"
@@ -75,6 +77,28 @@ TEST_F(Queues, with_limits_are_worked_off_within_them_and_every_instance_ends) {
     world_.run(*engine);
     EXPECT_EQ(completed(), 20);
     EXPECT_EQ(most_held_, 2);
+    EXPECT_EQ(slots("bank"), 0);
+}
+
+TEST_F(Queues, give_calls_without_a_thread_more_slots_than_there_are_threads) {
+    std::deque<Completion<>> open;
+    world_.handlers.add("ask", [&](const Completion<>& completion) { open.push_back(completion); });
+    const auto engine = world_.engine();
+    engine->register_workflow(
+        WorkflowBuilder("flow").step("charge", {.handler = "ask", .queue = "bank"}).build()
+    );
+    constexpr int kSlots = 12;
+    engine->set_queue("bank", {.concurrency = kSlots});
+    start(*engine, 2 * kSlots, R"({"who":"a"})");
+    for (int done = 0; done < 2 * kSlots; ++done) {
+        engine->poll();
+        EXPECT_EQ(std::ssize(open), std::min(kSlots, 2 * kSlots - done));
+        ASSERT_FALSE(open.empty());
+        EXPECT_TRUE(open.front().complete());
+        open.pop_front();
+    }
+    world_.run(*engine);
+    EXPECT_EQ(completed(), 2 * kSlots);
     EXPECT_EQ(slots("bank"), 0);
 }
 

@@ -59,6 +59,24 @@ TEST_F(Threads, a_thousand_instances_complete_exactly_once) {
     EXPECT_LT(counters.commits, 3'000U) << "steps share commits under load";
 }
 
+TEST_F(Threads, do_not_look_for_what_only_others_can_run) {
+    EngineOptions seldom = options("one");
+    seldom.poll_min = seldom.poll_max = 1h;
+    Engine engine(*store, handlers, seldom);
+    Definition others = workflow({step("elsewhere")});
+    others.name = "others";
+    engine.register_workflow(others);
+    engine.register_workflow(workflow({step("a")}));
+    engine.run();
+    constexpr int kStarts = 50;
+    for (int i = 0; i < kStarts; ++i) {
+        engine.start("others", 1);
+        EXPECT_EQ(engine.wait(engine.start("test", 1).id, 60s).status, "completed");
+    }
+    // It looks at the beginning, and perhaps if it could not keep a task of its own.
+    EXPECT_LT(engine.counters().claims, std::uint64_t{kStarts} / 2);
+}
+
 TEST_F(Threads, two_engines_share_the_work_and_no_step_is_committed_twice) {
     Engine one(*store, handlers, options("one", 2));
     Engine two(*store, handlers, options("two", 2));

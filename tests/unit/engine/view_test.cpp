@@ -1,6 +1,7 @@
 // What people see: the visits of an instance's steps, and plain sentences about what it waits for.
 
 #include "engine_world.h"
+#include "support/store_counting.h"
 
 namespace ebb::test {
 namespace {
@@ -53,6 +54,20 @@ TEST_F(View, shows_a_step_from_running_to_completed) {
     EXPECT_EQ(view.summary.status, "completed");
     EXPECT_TRUE(view.waiting_for.empty());
     expect_why(id, "The instance completed at ");
+}
+
+TEST_F(View, reads_the_workers_only_because_of_tasks) {
+    testing::CountingStore counting(*world.memory);
+    world.store = &counting;
+    const InstanceId id = start({step("a")});
+    counting.reset();
+    engine->show(id);
+    EXPECT_EQ(counting.calls(testing::StoreVerb::Workers), 1);
+    engine->poll();
+    counting.reset();
+    EXPECT_EQ(engine->show(id).summary.status, "completed");
+    EXPECT_EQ(counting.calls(testing::StoreVerb::Workers), 0);
+    engine.reset();
 }
 
 TEST_F(View, reports_that_the_worker_of_a_step_is_dead_and_whether_another_takes_it_over) {

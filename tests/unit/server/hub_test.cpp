@@ -5,11 +5,15 @@
 #include "server/live/hub.h"
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
 
 #include <gtest/gtest.h>
 
+#include <ebb/builder.h>
+
 #include "store/store.h"
+#include "support/store_counting.h"
 #include "support/uuid.h"
 
 namespace ebb::server {
@@ -108,6 +112,26 @@ TEST_F(HubTest, AWatcherOfAllHearsOfEveryInstanceButNotAtOnce) {
     clock_.advance(200ms);
     all->wait_for(3);
     EXPECT_EQ(others->turns(), 1);
+}
+
+TEST_F(HubTest, AnEndThatIsHeardOfIsReadOnce) {
+    testing::CountingStore counting(*store_);
+    Engine reader(counting, handlers_, {.clock = &clock_});
+    Hub hub(counting, reader, clock_);
+    reader_.register_workflow(WorkflowBuilder("waiting").signal("go").build());
+    const InstanceId id = reader_.start("waiting", Payload::text("{}")).id;
+    std::promise<Result> ended;
+    hub.wait(id, 60s, [&](const Result& result) { ended.set_value(result); });
+    // The first turn of this watcher comes after that of the wait.
+    const auto after = std::make_shared<CountingWatcher>(Interest{.instances = {other_}});
+    hub.add(after);
+    after->wait_for(1);
+
+    reader_.signal(id, "go", Payload::text("{}"));
+    counting.reset();
+    hub.note(*reader_.find(id));
+    EXPECT_EQ(ended.get_future().get().status, InstanceStatus::Completed);
+    EXPECT_EQ(counting.calls(testing::StoreVerb::Load), 1);
 }
 
 TEST_F(HubTest, ADrainEndsAllWatchers) {

@@ -157,6 +157,7 @@ LEFT JOIN LATERAL (
         LIMIT $counted::bigint
     ) AS b
 ) AS c ON true
+-- Looks again only if there may be more. As a condition of the join it would look first.
 LEFT JOIN LATERAL (
     SELECT count(*) AS failures
     FROM (
@@ -164,7 +165,8 @@ LEFT JOIN LATERAL (
         -- include: from_failures_of_group
         OFFSET $counted::bigint LIMIT 1
     ) AS b
-) AS m ON c.failures = $counted::bigint
+    WHERE c.failures = $counted::bigint
+) AS m ON true
 LEFT JOIN LATERAL (
     SELECT array_agg(b.instance_id::text ORDER BY b.at DESC, b.instance_id DESC) AS samples
     FROM (
