@@ -358,7 +358,7 @@ class Servers(Conformance):
         proxy.RequestHandlerClass = Alternating
         self.addCleanup(proxy.server_close)
         self.addCleanup(proxy.shutdown)
-        self.work(url=f"http://127.0.0.1:{proxy.server_address[1]}", EBB_LEASE="60")
+        self.work(url=f"http://127.0.0.1:{proxy.server_address[1]}", EBB_LEASE="8")
         held = self.api.start("holding")
         self.until("the call", lambda: self.lines("hold"))
         for number in range(3):

@@ -74,7 +74,9 @@ OpenedSession WorkerDesk::open(const WorkerRequest& request, const Principal& pr
     const json document = {{"nonce", session.nonce}, {"principal", session.principal}};
     parts_.admin.put({std::string(kWorkerKind), session.worker, document.dump()});
     std::string text = sign_session(signer(), session);
-    add(session, false);
+    // It signs on before the worker has its session. Otherwise its first poll could reach another
+    // server first, and this one would take the tasks of that one for those of a lost worker.
+    add(session, false)->turn(false);
     write(LogLevel::Info, "remote_worker_opened", session);
     return {std::move(text), std::move(session)};
 }
