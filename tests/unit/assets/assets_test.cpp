@@ -47,7 +47,7 @@ TEST(Assets, the_page_is_there_in_a_build_with_the_ui_only) {
 }
 
 TEST(Assets, the_page_names_the_ui_or_the_api_below_the_base_path) {
-    const std::string target = has_ui() ? "/assets/index." : "/api/v1/openapi.json";
+    const std::string target = has_ui() ? "/assets/first." : "/api/v1/openapi.json";
     EXPECT_THAT(index_page("/"), HasSubstr("\"" + target));
     EXPECT_THAT(index_page("/ebb/"), HasSubstr("\"/ebb" + target));
     EXPECT_THAT(index_page("/ebb/"), Not(HasSubstr("\"" + target)));

@@ -323,7 +323,10 @@ TEST(Process, is_ended_by_the_stop_token) {
     request.working_directory = directory.path();
     request.stop = source.get_token();
     std::jthread stopper([&source, &pipe] {
-        const std::ifstream opened(pipe);
+        // A pipe that nothing reads would end the shell before the stop does.
+        std::ifstream opened(pipe);
+        std::string line;
+        std::getline(opened, line);
         source.request_stop();
     });
     const ProcessResult result = run_process(request);
