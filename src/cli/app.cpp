@@ -194,15 +194,7 @@ CommandLine::CommandLine()
     );
     app_.add_option("--db", global_.db, "PATH (SQLite), postgresql://..., memory: ($EBB_DB)")
         ->type_name("URL")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                return text.empty() ? "it is empty; give a database, or leave it out to take that "
-                                      "of EBB_DB"
-                                    : std::string();
-            },
-            "",
-            "named"
-        ));
+        ->check(not_empty("it is empty; give a database, or leave it out to take that of EBB_DB"));
     app_.add_option(
             "--server", global_.server, "http://HOST:PORT of `ebb serve`, unix:PATH ($EBB_SERVER)"
     )
@@ -295,6 +287,13 @@ void CommandLine::add_watch(CLI::App* command, bool& watches, Duration& every) {
 }
 
 /// CLI11's own Range describes itself in the middle of the help.
+CLI::Validator CommandLine::not_empty(std::string message) {
+    const auto check = [message = std::move(message)](const std::string& text) {
+        return text.empty() ? message : std::string();
+    };
+    return CLI::Validator(check, "", "not_empty");
+}
+
 CLI::Validator CommandLine::within(std::int64_t least, std::int64_t most) {
     const auto check = [least, most](const std::string& text) -> std::string {
         std::int64_t value = 0;
@@ -467,7 +466,11 @@ CommandLine::Mistake CommandLine::explain(const CLI::ParseError& error) const {
     } else {
         mistake.message = sentence(error.what());
         for (const auto& [option, choices] : choices_) {
-            if (error.what() != option->get_name() + " is required") continue;
+            // Several commands have an option of this name.
+            const auto commands = app_.get_subcommands();
+            const bool is_its = !commands.empty() &&
+                                commands.front()->get_option_no_throw(option->get_name()) == option;
+            if (!is_its || error.what() != option->get_name() + " is required") continue;
             mistake.message = fmt::format(
                 "{} is required: one of {}.", option->get_name(), fmt::join(choices, ", ")
             );

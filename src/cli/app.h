@@ -126,6 +126,8 @@ class CommandLine {
     static void add_instance(CLI::App* command, std::string& target);
     static void add_instances(CLI::App* command, std::vector<std::string>& targets);
     static void add_watch(CLI::App* command, bool& watches, Duration& every);
+    /// An empty value, such as that of a variable of the shell that is not set, is refused.
+    static CLI::Validator not_empty(std::string message);
     static CLI::Validator within(std::int64_t least, std::int64_t most);
     static void add_threads(CLI::App* command, int& target);
     static void add_allow_exec(CLI::App* command, bool& may_exec);

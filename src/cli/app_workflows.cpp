@@ -17,6 +17,8 @@ namespace {
 constexpr const char* kInputHelp =
     "JSON, @FILE, - for stdin, or sample:NAME of the workflow's file (default: null)";
 constexpr const char* kKeyHelp = "Start at most one instance with this key per workflow";
+constexpr const char* kEmptyKey = "it is empty; give a key, or leave the option out";
+constexpr const char* kEmptyInput = "it is empty; give JSON, such as null, or leave the option out";
 constexpr int kThreadsMax = 4'096;
 constexpr int kPriorityMax = 100;
 
@@ -74,8 +76,10 @@ void CommandLine::add_run() {
         });
     run->group("Run");
     run->add_option("FILE", run_.file, "The workflow: YAML or JSON, or - for stdin");
-    run->add_option("-i,--input", run_.input, kInputHelp)->type_name("JSON");
-    run->add_option("--key", run_.key, kKeyHelp)->type_name("KEY");
+    run->add_option("-i,--input", run_.input, kInputHelp)
+        ->type_name("JSON")
+        ->check(not_empty(kEmptyInput));
+    run->add_option("--key", run_.key, kKeyHelp)->type_name("KEY")->check(not_empty(kEmptyKey));
     run->add_option("--resume", run_.resume, "Continue this instance of --db")
         ->type_name("INSTANCE");
     add_duration(run, "--timeout", run_.timeout, "Give up after this time");
@@ -170,8 +174,10 @@ void CommandLine::add_start() {
     start->group("Run");
     start->add_option("WORKFLOW", start_.workflow, "A registered name, or a file to register first")
         ->required();
-    start->add_option("-i,--input", start_.input, kInputHelp)->type_name("JSON");
-    start->add_option("--key", start_.key, kKeyHelp)->type_name("KEY");
+    start->add_option("-i,--input", start_.input, kInputHelp)
+        ->type_name("JSON")
+        ->check(not_empty(kEmptyInput));
+    start->add_option("--key", start_.key, kKeyHelp)->type_name("KEY")->check(not_empty(kEmptyKey));
     start->add_option("--version", start_.version, "Which version (default: the newest)")
         ->check(within(1, DefinitionLimits::kVersionMax))
         ->type_name("N");

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -53,14 +54,30 @@ StoreUrl sqlite_url(std::string_view path) {
     return {.kind = StoreUrl::Kind::Sqlite, .path = std::string(path)};
 }
 
-void require_file(const std::string& path) {
+/// A command that only reads must not create a file, or tables in a database of another program,
+/// because of a misspelled name.
+void require_schema(const std::string& path) {
     std::error_code error;
-    if (std::filesystem::exists(path, error)) return;
+    if (!std::filesystem::exists(path, error)) {
+        throw Error(
+            ErrorCode::StoreUnavailable,
+            fmt::format(
+                "There is no database \"{}\"; `ebb start FILE`, `ebb run FILE` and `ebb worker` "
+                "make one.",
+                path
+            )
+        );
+    }
+    const std::vector<Migration> known = sqlite_migrations({.path = path});
+    const bool has_schema = std::any_of(known.begin(), known.end(), [](const Migration& migration) {
+        return migration.is_applied;
+    });
+    if (has_schema) return;
     throw Error(
         ErrorCode::StoreUnavailable,
         fmt::format(
-            "There is no database \"{}\"; `ebb start FILE`, `ebb run FILE` and `ebb worker` make "
-            "one.",
+            "The database \"{}\" has no tables of Ebb; `ebb start FILE`, `ebb run FILE` and "
+            "`ebb worker` make them.",
             path
         )
     );
@@ -109,7 +126,7 @@ StorePtr open_store(std::string_view text, OpenMode mode) {
         case StoreUrl::Kind::Memory:
             return open_memory_store();
         case StoreUrl::Kind::Sqlite:
-            if (mode == OpenMode::MustExist) require_file(url.path);
+            if (mode == OpenMode::MustExist) require_schema(url.path);
             return open_sqlite_store({.path = url.path});
         case StoreUrl::Kind::Postgres:
             // A command that only reads must not create tables because of a misspelled name.

@@ -395,7 +395,8 @@ WaitingFor wait_in_exception() {
         .node = {},
         .what = "write",
         .sentence =
-            "An operator must change its attributes (ebb write --repair), cancel or abort it.",
+            "An operator must change its attributes (ebb write, with --repair for those that no "
+            "application writes), cancel or abort it.",
     };
 }
 

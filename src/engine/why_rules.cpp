@@ -85,6 +85,11 @@ std::string describe_need(const Facts& facts, const Predicate& condition) {
         needs.push_back(part.source);
         if (!values.empty()) needs.back() += fmt::format(" ({})", fmt::join(values, ", "));
     }
+    // Its condition is true, so what keeps it from firing is not a part of it.
+    if (needs.empty()) {
+        return facts.state.rules->exception != 0 ? "is held back by the exception"
+                                                 : "has a condition that is true";
+    }
     return fmt::format("needs {}", fmt::join(needs, " and "));
 }
 

@@ -38,10 +38,14 @@ std::vector<MissingHandler> missing_handlers(
 ) {
     std::vector<MissingHandler> missing;
     const WorkspaceIndex* index = settings.index;
-    if (index == nullptr || !settings.is_index_whole || !index->has_registrations()) return missing;
+    if (index == nullptr || !settings.is_index_whole) return missing;
     if (document.kind() != source::TextKind::Workflow) return missing;
     if (source::allowed_codes(document.text()).contains("missing_handler")) return missing;
-    const std::vector<std::string> names = index->registered(kNamesMax);
+    const bool has_code = index->has_registrations();
+    std::vector<std::string> names = index->registered(kNamesMax);
+    for (HandlerPlace& place : handler_places(document)) {
+        if (place.role == HandlerPlace::Role::Entry) names.push_back(std::move(place.name));
+    }
     const std::vector<std::string_view> known(names.begin(), names.end());
     const Definition& definition = document.checked(settings).definition;
     for (HandlerPlace& call : outside_calls(document)) {
@@ -50,11 +54,13 @@ std::vector<MissingHandler> missing_handlers(
             definition.handlers.contains(call.name) || !index->registrations(call.name, "").empty();
         if (is_served) continue;
         const std::string_view meant = model::closest(call.name, known);
+        // Without code, any program may have the handler, unless its name looks misspelled.
+        if (!has_code && meant.empty()) continue;
         missing.push_back(
             {.place = call,
              .message = fmt::format(
-                 "No code of the workspace registers the handler {}, and `handlers:` does not have "
-                 "it.{}",
+                 "{}`handlers:` does not have {}.{}",
+                 has_code ? "No code of the workspace registers the handler, and " : "",
                  model::in_quotes(call.name),
                  meant.empty() ? "" : fmt::format(" Did you mean {}?", model::in_quotes(meant))
              ),
