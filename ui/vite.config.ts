@@ -33,7 +33,7 @@ const compileAhead: Plugin = {
   generateBundle: {
     order: 'post',
     handler(_, bundle) {
-      // It is heard at the very begin of a file only.
+      // It counts only as the first line of a file.
       for (const chunk of Object.values(bundle)) if (chunk.type === 'chunk' && chunk.name === 'app') chunk.code = `//# allFunctionsCalledOnLoad\n${chunk.code}`;
     },
   },

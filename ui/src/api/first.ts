@@ -7,7 +7,7 @@ const asked = new Map<string, Promise<Response>>();
 /** Begins to read `path`. */
 export function ask(path: string) {
   const answer = fetch(api + path, { headers: { Accept: ACCEPT } });
-  // Whoever takes it sees the error.
+  // The call that takes it sees the error.
   answer.catch(() => undefined);
   asked.set(path, answer);
 }
