@@ -10,6 +10,7 @@
 
 #include <ebb/error.h>
 
+#include "store/migrations.h"
 #include "support/redact.h"
 
 namespace ebb::cli {
