@@ -66,8 +66,7 @@ std::vector<Json> read_messages(
     while (true) {
         while (auto content = frames.next()) {
             auto message = lsp::parse_message(*content);
-            // A broken message is answered like one without a method.
-            messages.push_back(message ? std::move(*message) : Json());
+            messages.push_back(message ? std::move(*message) : lsp::no_message());
         }
         if (frames.is_broken()) {
             session.note("The editor sent what is not a message with a Content-Length.\n");

@@ -61,6 +61,20 @@ void tell_cpp(Session& session, const CppDefinition& found) {
         text += diagnostic_text(found.file, problem, session.err());
     }
     session.streams().err.write(fill(text, session.streams().err));
+    const auto withheld = source::withheld_problems(found.workflow, found.file.text);
+    if (withheld.count > 0) {
+        session.note(fmt::format(
+            "{}:{}: {} possible problem{} of {} {} not reported, because {} on what only the "
+            "program knows, first in this line.\n",
+            one_line(found.file.path),
+            withheld.line,
+            withheld.count,
+            withheld.count == 1 ? "" : "s",
+            one_line(found.file.definition.name),
+            withheld.count == 1 ? "is" : "are",
+            withheld.count == 1 ? "it depends" : "they depend"
+        ));
+    }
     if (!text.empty()) return;
     const Style& style = session.out();
     session.print(fmt::format(
@@ -108,8 +122,13 @@ std::size_t check_cpp_file(
     std::size_t problems = 0;
     const std::vector<CppDefinition> workflows = read_cpp_file(file.path);
     // A person who names a file learns that nothing was checked.
-    if (workflows.empty() && !file.is_found && format == "text") {
-        session.note(fmt::format("{} builds no workflow.\n", one_line(file.path)));
+    if (!file.is_found && format == "text") {
+        const std::string path = one_line(file.path);
+        if (builds_rules(file.path)) {
+            session.note(fmt::format("{}: {}\n", path, source::kRulesAreNotRead));
+        } else if (workflows.empty()) {
+            session.note(fmt::format("{} builds no workflow.\n", path));
+        }
     }
     for (const CppDefinition& found : workflows) {
         problems += found.file.problems.size();

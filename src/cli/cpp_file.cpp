@@ -41,6 +41,10 @@ std::vector<CppDefinition> read_cpp_file(const std::string& word) {
     return all;
 }
 
+bool builds_rules(const std::string& word) {
+    return source::scan_cpp(read_file(split(word).path, source::CppLimits::kBytesMax)).has_rules;
+}
+
 CppDefinition read_cpp_workflow(const std::string& word) {
     std::vector<CppDefinition> all = read_cpp_file(word);
     if (all.size() == 1) return std::move(all.front());
@@ -50,9 +54,11 @@ CppDefinition read_cpp_workflow(const std::string& word) {
             ErrorCode::InvalidArgument,
             fmt::format(
                 "{} builds no workflow{}: `ebb` looks for ebb::WorkflowBuilder(...) in the text "
-                "of the file.",
+                "of the file.{}{}",
                 one_line(path),
-                name.empty() ? "" : fmt::format(" \"{}\"", one_line(name))
+                name.empty() ? "" : fmt::format(" \"{}\"", one_line(name)),
+                builds_rules(path) ? " " : "",
+                builds_rules(path) ? source::kRulesAreNotRead : ""
             )
         );
     }

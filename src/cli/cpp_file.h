@@ -21,6 +21,9 @@ bool names_cpp_file(std::string_view word);
 /// All workflows of a file, or the one that the word names. Throws Error if it cannot be read.
 std::vector<CppDefinition> read_cpp_file(const std::string& word);
 
+/// Does the file build rules, which are not read? Throws Error if it cannot be read.
+bool builds_rules(const std::string& word);
+
 /// The only one. Throws Error with the names if the file has none or several of them.
 CppDefinition read_cpp_workflow(const std::string& word);
 

@@ -46,6 +46,20 @@ const Json& params_of(const Json& message) {
     return found == message.end() ? kNone : *found;
 }
 
+/// What is wrong with the `position` of a request, also of one about a document that is not open.
+std::string fault_of_position(const Json& params) {
+    const auto position = params.is_object() ? params.find("position") : params.end();
+    if (!params.is_object() || position == params.end()) return {};
+    const auto is_count = [&position](const char* key) {
+        const auto found = position->find(key);
+        return found != position->end() && found->is_number_integer() && *found >= 0;
+    };
+    const bool is_right = position->is_object() && is_count("line") && is_count("character");
+    return is_right ? std::string()
+                    : "\"position\" must be an object whose \"line\" and \"character\" are whole "
+                      "numbers from 0.";
+}
+
 /// Which requests of a batch a later message makes pointless.
 class Overtaken {
  public:
@@ -135,6 +149,13 @@ std::vector<Json> Server::handle_all(std::span<const Json> messages) {
 }
 
 void Server::handle_one(const Json& message) {
+    if (message.is_discarded()) {
+        const std::string text = fmt::format(
+            "The message is not JSON, or is nested more than {} deep.", WireLimits::kJsonDepthMax
+        );
+        out_.push_back(make_error(Json(), RpcError::ParseError, text));
+        return;
+    }
     const std::string method = method_of(message);
     if (method.empty()) {
         const bool is_response = message.is_object() && message.contains("id") &&
@@ -166,6 +187,8 @@ void Server::answer(const Json& id, std::string_view method, const Json& params)
         out_.push_back(make_error(
             id, RpcError::MethodNotFound, fmt::format("There is no method \"{}\".", method)
         ));
+    } else if (const std::string fault = fault_of_position(params); !fault.empty()) {
+        out_.push_back(make_error(id, RpcError::InvalidParams, fault));
     } else {
         try {
             out_.push_back(make_response(id, (this->*found->second)(params)));

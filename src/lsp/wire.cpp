@@ -64,8 +64,12 @@ std::string frame(const Json& message) {
 std::optional<Json> parse_message(std::string_view content) {
     if (json_depth(content) > WireLimits::kJsonDepthMax) return std::nullopt;
     Json json = Json::parse(content, nullptr, false);
-    if (json.is_discarded() || !json.is_object()) return std::nullopt;
+    if (json.is_discarded()) return std::nullopt;
     return json;
+}
+
+Json no_message() {
+    return Json(Json::value_t::discarded);
 }
 
 Json make_response(const Json& id, Json result) {

@@ -48,8 +48,11 @@ class FrameReader {
 /// A message with its header.
 std::string frame(const Json& message);
 
-/// The message of a frame's content; empty if it is not a JSON object or too deep.
+/// The message of a frame's content; empty if it is not JSON or too deep.
 std::optional<Json> parse_message(std::string_view content);
+
+/// Stands for a content that is not JSON.
+Json no_message();
 
 Json make_response(const Json& id, Json result);
 Json make_error(const Json& id, RpcError code, const std::string& message);

@@ -15,6 +15,7 @@ namespace ebb::source {
 namespace {
 
 constexpr std::string_view kBuilder = "WorkflowBuilder";
+constexpr std::string_view kRulesBuilder = "RulesBuilder";
 constexpr std::size_t kLooksPerStatement = 64;
 
 /// A builder whose workflow can be looked at while it is not valid.
@@ -411,7 +412,7 @@ class Reader {
     }
 };
 
-/// Is this mention of WorkflowBuilder the beginning of a workflow?
+/// Is this mention of a builder the beginning of a workflow?
 bool is_constructor(const CppCode& code, TokenIndex at) {
     if (at > 0) {
         const CppToken& before = code.at(at - 1);
@@ -419,7 +420,7 @@ bool is_constructor(const CppCode& code, TokenIndex at) {
             "class", "struct", "explicit", "~", "friend", "using"
         };
         if (std::find(kOther.begin(), kOther.end(), before.text) != kOther.end()) return false;
-        if (before.is("::") && at > 1 && code.at(at - 2).is(kBuilder)) return false;
+        if (before.is("::") && at > 1 && code.at(at - 2).is(code.at(at).text)) return false;
         if (before.is(".") || before.is("->") || before.is("public")) return false;
     }
     const CppToken& next = code.at(at + 1);
@@ -466,14 +467,23 @@ std::vector<CppWorkflow> workflows_in(const CppCode& code) {
     return all;
 }
 
+bool has_rules_in(const CppCode& code) {
+    for (TokenIndex i = 0; i < code.size(); ++i) {
+        if (code.at(i).is(kRulesBuilder) && is_constructor(code, i)) return true;
+    }
+    return false;
+}
+
 CppFile scan_cpp(std::string_view text) {
     CppFile file;
     if (text.size() > CppLimits::kBytesMax) return file;
     const bool has_workflows = may_have_workflows(text);
-    if (!has_workflows && !may_have_handlers(text)) return file;
+    const bool may_have_rules = text.find(kRulesBuilder) != std::string_view::npos;
+    if (!has_workflows && !may_have_rules && !may_have_handlers(text)) return file;
     const CppCode code(text);
     file.handlers = handlers_in(code);
     if (has_workflows) file.workflows = workflows_in(code);
+    file.has_rules = may_have_rules && has_rules_in(code);
     return file;
 }
 

@@ -19,15 +19,51 @@ constexpr std::array<std::string_view, 5> kLocalCodes = {
     "invalid_expression", "invalid_duration", "invalid_time", "invalid_name", "out_of_range"
 };
 
+/// Keys whose values say nothing of other nodes, and the problems that such a value can cause or
+/// remove elsewhere than at its own place.
+constexpr std::array<std::string_view, 9> kValueKeys = {
+    "timeout",
+    "step_timeout",
+    "max_attempts",
+    "max_retries",
+    "backoff",
+    "deadline",
+    "priority",
+    "step_budget",
+    "max_iterations"
+};
+constexpr std::array<std::string_view, 4> kValueCodes = {
+    "deadline_missing", "non_idempotent_attempts", "loop_condition", "definition_too_large"
+};
+
+/// Is only a duration or a number unknown, and not which nodes there are, or their names?
+bool is_value(const CppUnknown& unknown) {
+    std::string_view path = unknown.path;
+    while (!path.empty()) {
+        const std::size_t slash = path.rfind('/');
+        const std::string_view key = path.substr(slash + 1);
+        if (std::find(kValueKeys.begin(), kValueKeys.end(), key) != kValueKeys.end()) return true;
+        const bool is_number = key.find_first_not_of("0123456789") == std::string_view::npos;
+        if (is_number || slash == std::string_view::npos) return false;
+        path = path.substr(0, slash);
+    }
+    return false;
+}
+
 bool is_inside(std::string_view path, std::string_view outer) {
     return path == outer || (path.starts_with(outer) && path[outer.size()] == '/');
 }
 
 /// May an unknown part have caused the problem?
 bool depends_on_unknown(const CppWorkflow& workflow, const Diagnostic& problem) {
-    const bool is_local =
-        std::find(kLocalCodes.begin(), kLocalCodes.end(), problem.code) != kLocalCodes.end();
-    if (!is_local) return true;
+    const auto has_code = [&problem](const auto& codes) {
+        return std::find(codes.begin(), codes.end(), problem.code) != codes.end();
+    };
+    const bool has_all_nodes =
+        workflow.frames.empty() &&
+        std::all_of(workflow.unknown.begin(), workflow.unknown.end(), is_value);
+    const bool is_independent = has_all_nodes ? !has_code(kValueCodes) : has_code(kLocalCodes);
+    if (!is_independent) return true;
     return std::any_of(
         workflow.unknown.begin(),
         workflow.unknown.end(),
@@ -119,6 +155,21 @@ diagram::Notes notes_of(const CppWorkflow& workflow) {
     notes.headline =
         fmt::format("{} part{} decided when the program runs", parts, parts == 1 ? " is" : "s are");
     return notes;
+}
+
+CppWithheld withheld_problems(const CppWorkflow& workflow, std::string_view text) {
+    CppWithheld withheld;
+    if (workflow.is_exact()) return withheld;
+    for (const Diagnostic& problem : validate(workflow.definition)) {
+        // A local one is of the text that stands for the unknown part.
+        const bool is_local =
+            std::find(kLocalCodes.begin(), kLocalCodes.end(), problem.code) != kLocalCodes.end();
+        if (!is_local && depends_on_unknown(workflow, problem)) ++withheld.count;
+    }
+    CppPlace place = workflow.unknown.empty() ? workflow.place : workflow.unknown.front().place;
+    if (workflow.unknown.empty()) place = workflow.place_of(workflow.frames.begin()->first);
+    withheld.line = Lines(text).range(place).line;
+    return withheld;
 }
 
 std::vector<Diagnostic> check_cpp(

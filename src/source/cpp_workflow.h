@@ -63,6 +63,11 @@ bool may_have_workflows(std::string_view text);
 /// The workflows of a file, in the order of the text.
 std::vector<CppWorkflow> scan_workflows(std::string_view text);
 
+/// Why a file with RulesBuilder counts as one without a workflow, as a sentence.
+constexpr std::string_view kRulesAreNotRead =
+    "Ebb does not read rules that ebb::RulesBuilder builds: nothing in them was checked. See "
+    "docs/how-to/diagrams.md.";
+
 /// Is it a file of C++, by its name?
 bool is_cpp_name(std::string_view name);
 
@@ -74,6 +79,16 @@ diagram::Notes notes_of(const CppWorkflow& workflow);
 std::vector<Diagnostic> check_cpp(
     const CppWorkflow& workflow, std::string_view text, const std::string& file
 );
+
+/// How many problems `check_cpp` leaves out because an unknown part may cause or remove them.
+struct CppWithheld {
+    std::size_t count = 0;
+    int line = 0;  ///< of the first unknown part, from 1; 0 if there is none
+
+    bool operator==(const CppWithheld&) const = default;
+};
+
+CppWithheld withheld_problems(const CppWorkflow& workflow, std::string_view text);
 
 /// Where a handler is named.
 struct CppHandler {
@@ -92,6 +107,7 @@ std::vector<CppHandler> called_handlers(const CppWorkflow& workflow);
 struct CppFile {
     std::vector<CppWorkflow> workflows{};
     std::vector<CppHandler> handlers{};  ///< that it registers
+    bool has_rules = false;              ///< it builds rules, which are not read
 };
 
 /// The workflows and the registrations of a file, which is read once.

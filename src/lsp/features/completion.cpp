@@ -10,6 +10,7 @@
 #include "core/model/check_expressions.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
+#include "lsp/features/conditions.h"
 #include "lsp/features/cursor.h"
 #include "lsp/features/evaluation.h"
 #include "lsp/features/functions.h"
@@ -22,6 +23,7 @@
 #include "lsp/workspace_index.h"
 #include "support/clock.h"
 #include "support/json.h"
+#include "yaml/scalar_map.h"
 
 namespace ebb::lsp {
 
@@ -167,6 +169,7 @@ class Completer {
 
     void add_keys() {
         if (is_role()) return add_words(WordKind::Role, "role");
+        if (const int around = attribute_list(); around >= 0) return add_attributes(around);
         if (takes_snippets_ && cursor_.is_item) add_nodes_to_fill();
         const bool is_blank = document_.text().find_first_not_of(" \r\n") == std::string::npos ||
                               document_.text() == cursor_.word;
@@ -226,9 +229,13 @@ class Completer {
         if (const auto source = expression_before(tree_, cursor_.node, offset_)) {
             return add_expression(*source);
         }
+        if (is_condition(tree_, cursor_.node)) return add_condition();
         const std::string key = tree_.key(cursor_.node);
         const int map = tree_.at(cursor_.node).parent;
-        if (is_in_payload(tree_, cursor_.node)) return;
+        if (key == "attribute" && names_attributes(tree_, tree_.at(map).parent)) {
+            return add_attributes(-1);
+        }
+        if (is_free_form(tree_, cursor_.node)) return;
         const SchemaPlaces places = schema_of(tree_, cursor_.node);
         for (const std::string& word : words_of(places)) {
             add({.label = word, .kind = ItemKind::Keyword, .detail = delays_of(key, word)},
@@ -268,6 +275,60 @@ class Completer {
             }
         }
         for (const std::string& word : words) add({.label = word, .detail = detail}, cursor_.begin);
+    }
+
+    /// The `writes` or `set` in which the name of an attribute is typed; -1 if it is none.
+    int attribute_list() const {
+        if (cursor_.node <= 0) return -1;
+        const bool is_block_item = cursor_.is_item && !cursor_.is_flow;
+        const int around = is_block_item ? tree_.at(cursor_.node).parent : cursor_.node;
+        return around > 0 && names_attributes(tree_, around) ? around : -1;
+    }
+
+    /// The attributes that the list or map does not name yet.
+    void add_attributes(int around) {
+        std::set<std::string> present;
+        for (const NamePlace& place : names_of(tree_)) {
+            const bool is_typed = place.begin <= offset_ && offset_ <= place.end;
+            const bool is_in =
+                around >= 0 && place.node > 0 && tree_.at(place.node).parent == around;
+            if (place.kind == NameKind::Attribute && is_in && !is_typed) present.insert(place.name);
+        }
+        const bool is_key = around >= 0 && !cursor_.is_item;
+        for (const AttributePlace& place : attributes_of(tree_)) {
+            if (present.contains(place.name)) continue;
+            add({.label = place.name,
+                 .kind = ItemKind::Field,
+                 .detail = attribute_text(tree_, place),
+                 .inserted = is_key ? place.name + ": " : std::string()},
+                cursor_.begin);
+        }
+    }
+
+    /// A condition of rules knows attributes, words of SQL and its own functions.
+    void add_condition() {
+        const TreeNode& here = tree_.at(cursor_.node);
+        const std::size_t start = std::min<std::size_t>(here.value.begin, offset_);
+        const std::string text =
+            yaml::decode_scalar(tree_.text().substr(start, offset_ - start), here.style).text;
+        std::size_t word = text.size();
+        while (word > 0 && is_word(text[word - 1])) --word;
+        const ConditionWords found = words_after(text.substr(0, word));
+        const std::size_t begin = offset_ - (text.size() - word);
+        if (found.takes_value) {
+            for (const AttributePlace& place : attributes_of(tree_)) {
+                add({.label = place.name,
+                     .kind = ItemKind::Field,
+                     .detail = attribute_text(tree_, place)},
+                    begin);
+            }
+        }
+        for (const ConditionWord& known : found.words) {
+            add({.label = std::string(known.text),
+                 .kind = known.is_function ? ItemKind::Function : ItemKind::Keyword,
+                 .detail = std::string(known.about)},
+                begin);
+        }
     }
 
     /// What a strategy waits between the attempts, with what else the backoff says.

@@ -119,7 +119,11 @@ const CppWorkflow& wanted_workflow(const Document& document, const Json& params)
         }
         throw Error(ErrorCode::InvalidArgument, "This file builds no workflow of this name.");
     }
-    if (all.empty()) throw Error(ErrorCode::InvalidArgument, "This file builds no workflow.");
+    if (all.empty()) {
+        const std::string_view why =
+            document.cpp().has_rules ? source::kRulesAreNotRead : "This file builds no workflow.";
+        throw Error(ErrorCode::InvalidArgument, std::string(why));
+    }
     if (!params.contains("position")) return all.front();
     // A workflow reaches to the next one.
     const std::size_t offset = offset_in(document, params);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/expression/spans.h"
+#include "lsp/features/conditions.h"
 #include "yaml/line_tree_builder.h"
 #include "yaml/scalar_map.h"
 
@@ -179,7 +180,9 @@ std::optional<std::string> expression_before(const LineTree& tree, int node, std
         if (!is_open) return std::nullopt;
         return text.substr(spans.back().begin);
     }
-    if (!is_expression_key(key) || is_in_payload(tree, node)) return std::nullopt;
+    if (!is_expression_key(key) || is_in_payload(tree, node) || is_condition(tree, node)) {
+        return std::nullopt;
+    }
     const bool is_time = key == "until" && tree.find(here.parent, "delay") >= 0;
     if (is_time) return std::nullopt;
     const std::size_t first = text.find_first_not_of(" \t");

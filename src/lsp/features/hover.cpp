@@ -8,6 +8,7 @@
 
 #include "core/expression/spans.h"
 #include "core/model/walk.h"
+#include "lsp/features/conditions.h"
 #include "lsp/features/cpp.h"
 #include "lsp/features/evaluation.h"
 #include "lsp/features/functions.h"
@@ -42,6 +43,7 @@ std::string page_of_key(const LineTree& tree, int node) {
         const std::string key = tree.key(at);
         if (key == "backoff" || key == "defaults") return "reference/definition.md#" + key;
         if (tree.at(at).parent == 0 && key == "rules") return "reference/rules.md";
+        if (tree.at(at).parent == 0 && key == "handlers") return "reference/handlers.md";
         const std::string_view kind =
             is_node_item(tree, at) ? kind_of_node(tree, at) : std::string_view();
         if (!kind.empty()) return fmt::format("reference/definition.md#{}", kind);
@@ -111,7 +113,7 @@ class Hover {
     /// The key that holds a payload is ours, what is in it is not.
     bool is_in_payload_below(int node) const {
         const int parent = tree_.at(node).parent;
-        return parent > 0 && is_in_payload(tree_, parent);
+        return parent > 0 && is_free_form(tree_, parent);
     }
 
     /// The files that register a handler, by their names.
@@ -157,6 +159,13 @@ class Hover {
         if (place->kind == NameKind::Handler) {
             const std::string text = place->name + registered_text(place->name);
             return hover("handler\n" + fenced(text), place->begin, place->end);
+        }
+        if (place->kind == NameKind::Attribute) {
+            for (const AttributePlace& attribute : attributes_of(tree_)) {
+                if (attribute.name != place->name) continue;
+                const std::string text = attribute.name + ": " + attribute_text(tree_, attribute);
+                return hover("attribute\n" + fenced(text), place->begin, place->end);
+            }
         }
         if (place->kind != NameKind::Node) return nullptr;
         const model::Walk walk(document_.checked(settings_).definition);
@@ -246,7 +255,7 @@ class Hover {
         const int node = tree_.innermost(offset_);
         const TreeNode& here = tree_.at(node);
         const bool is_value = here.kind == TreeNode::Kind::Scalar && here.value.contains(offset_);
-        if (!is_value || is_in_payload(tree_, node)) return nullptr;
+        if (!is_value || is_free_form(tree_, node)) return nullptr;
         const SchemaPlaces places = schema_of(tree_, node);
         if (describe_key(tree_.key(node), places).type != "duration") return nullptr;
         const auto duration = parse_duration(tree_.scalar(node));

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "core/expression/spans.h"
 #include "core/model/node_kinds.h"
+#include "lsp/features/conditions.h"
 #include "lsp/lsp.h"
 #include "yaml/scalar_map.h"
 
@@ -35,7 +37,16 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view wo
 
 class NameCollector {
  public:
-    explicit NameCollector(const LineTree& tree) : tree_(tree) {}
+    explicit NameCollector(const LineTree& tree) : tree_(tree) {
+        for (const AttributePlace& place : attributes_of(tree)) {
+            attributes_.insert(place.name);
+            if (place.is_key) {
+                add_key(NameKind::Attribute, place.node);
+            } else {
+                add_value(NameKind::Attribute, place.node, true);
+            }
+        }
+    }
 
     std::vector<NamePlace> collect() {
         // A parent comes before its children.
@@ -55,6 +66,7 @@ class NameCollector {
     const LineTree& tree_;
     std::vector<NamePlace> names_;
     std::vector<bool> is_payload_;
+    std::set<std::string> attributes_;  ///< that the rules declare
 
     void add_value(NameKind kind, int node, bool is_declaration) {
         const TreeNode& value = tree_.at(node);
@@ -69,14 +81,14 @@ class NameCollector {
         );
     }
 
-    void add_key(NameKind kind, int node) {
+    void add_key(NameKind kind, int node, bool is_declaration = true) {
         const TreeNode& member = tree_.at(node);
         names_.push_back(
             {.kind = kind,
              .name = tree_.key(node),
              .begin = member.key.begin,
              .end = member.key.end,
-             .is_declaration = true,
+             .is_declaration = is_declaration,
              .node = node}
         );
     }
@@ -106,6 +118,7 @@ class NameCollector {
     void visit(int node) {
         const TreeNode& here = tree_.at(node);
         if (here.kind == Kind::Scalar) add_reads(node);
+        if (!attributes_.empty()) add_attributes(node);
         add_anchor(node);
         if (here.parent < 0) return;
         const TreeNode& parent = tree_.at(here.parent);
@@ -143,6 +156,33 @@ class NameCollector {
         } else if (tree_.at(map).parent >= 0 && tree_.key(map) == "branches") {
             add_key(NameKind::Branch, node);
         }
+    }
+
+    /// What a condition reads, and what a transition says that it writes.
+    void add_attributes(int node) {
+        const TreeNode& here = tree_.at(node);
+        if (here.kind == Kind::Scalar && is_condition(tree_, node)) {
+            const yaml::DecodedScalar decoded =
+                yaml::decode_scalar(tree_.slice(here.value), here.style);
+            for (const auto& read : attribute_reads(decoded.text, attributes_)) {
+                names_.push_back(
+                    {.kind = NameKind::Attribute,
+                     .name = read.text,
+                     .begin = here.value.begin + decoded.places[read.offset],
+                     .end = here.value.begin + decoded.places[read.end],
+                     .node = node}
+                );
+            }
+        }
+        if (here.parent <= 0) return;
+        if (names_attributes(tree_, here.parent)) {
+            if (here.has_colon) return add_key(NameKind::Attribute, node, false);
+            return add_value(NameKind::Attribute, node, false);
+        }
+        const int list = tree_.at(here.parent).parent;
+        const bool is_of_item = tree_.key(node) == "attribute" && list > 0 &&
+                                tree_.at(list).kind == Kind::List && names_attributes(tree_, list);
+        if (is_of_item) add_value(NameKind::Attribute, node, false);
     }
 
     void add_reads(int node) {
@@ -208,6 +248,23 @@ bool is_in_payload(const LineTree& tree, int node) {
     return false;
 }
 
+bool is_free_form(const LineTree& tree, int node) {
+    std::vector<std::string> path;  // from the node up to below `handlers`
+    int at = node;
+    for (; at > 0 && tree.at(at).parent > 0; at = tree.at(at).parent) {
+        path.push_back(tree.key(at));
+    }
+    if (at <= 0 || tree.key(at) != "handlers") return is_in_payload(tree, node);
+    if (path.size() < 2) return false;
+    static constexpr std::array<std::string_view, 3> kOfEntry = {
+        "input_schema", "output_schema", "defaults"
+    };
+    static constexpr std::array<std::string_view, 2> kOfCall = {"headers", "body"};
+    const std::string& key = path[path.size() - 2];
+    if (path.size() == 2) return is_one_of(kOfEntry, key);
+    return path.size() > 3 || key != "http" || is_one_of(kOfCall, path.front());
+}
+
 bool is_node_item(const LineTree& tree, int item) {
     const int list = tree.at(item).parent;
     if (list < 0 || tree.at(list).kind != Kind::List) return false;
@@ -231,7 +288,7 @@ std::vector<ExpressionPlace> expressions_of(const LineTree& tree, int scalar) {
     const bool is_whole = is_expression_key(key) && raw.find("${") == std::string_view::npos &&
                           !is_in_payload(tree, scalar) &&
                           !(key == "until" && tree.find(node.parent, "delay") >= 0) &&
-                          !(key == "when" && tree.find(0, "rules") >= 0);
+                          !is_condition(tree, scalar);
     if (!is_whole && raw.find("${") == std::string_view::npos) return found;
     const yaml::DecodedScalar decoded = yaml::decode_scalar(raw, node.style);
     const std::vector<expression::Span> spans =

@@ -17,7 +17,8 @@ enum class NameKind {
     Node,
     Handler,
     Branch,
-    Anchor,  ///< `&name` is the declaration, `*name` a use
+    Anchor,     ///< `&name` is the declaration, `*name` a use
+    Attribute,  ///< of rules
 };
 
 struct NamePlace {
@@ -45,6 +46,10 @@ bool is_expression_key(std::string_view key);
 
 /// Is it inside of a value that the workflow only passes on: `input`, `metadata`, a schema?
 bool is_in_payload(const yaml::LineTree& tree, int node);
+
+/// Is its form free for the schema of workflows too? Unlike `is_in_payload`, the keys of an entry
+/// of `handlers` are known, what a handler is given is not.
+bool is_free_form(const yaml::LineTree& tree, int node);
 
 /// The name of the node of the workflow that is around a node of the tree; empty if there is none.
 std::string node_around(const yaml::LineTree& tree, int node);

@@ -9,6 +9,7 @@
 
 #include "core/model/check.h"
 #include "core/model/words.h"
+#include "lsp/features/conditions.h"
 #include "lsp/features/handlers.h"
 #include "lsp/features/names.h"
 #include "lsp/features/request.h"
@@ -36,6 +37,22 @@ std::vector<NamePlace> places_at(const Document& document, std::size_t offset) {
         return place.begin == here->begin;
     });
     return same;
+}
+
+/// Of several nodes with one name, what reads the name means the first. A later one, such as a copy
+/// that is to get its own name, is changed alone; the others stay when the first is.
+void keep_one_node(std::vector<NamePlace>& places) {
+    std::size_t first = std::string::npos;
+    for (const NamePlace& place : places) {
+        if (place.is_declaration) first = std::min(first, place.begin);
+    }
+    if (places.front().is_declaration && places.front().begin != first) {
+        places.resize(1);
+        return;
+    }
+    std::erase_if(places, [first](const NamePlace& place) {
+        return place.is_declaration && place.begin != first;
+    });
 }
 
 Json location_json(const Document& document, const NamePlace& place) {
@@ -77,6 +94,20 @@ std::string fault_of_name(const NamePlace& place, const std::string& name) {
     if (place.kind == NameKind::Anchor) {
         return is_plain_name(name) ? std::string()
                                    : "The name of an anchor has letters, digits, _, -, . and /.";
+    }
+    if (place.kind == NameKind::Attribute) {
+        const bool is_right =
+            !name.empty() && name.size() <= RulesLimits::kAttributeNameBytesMax &&
+            name.front() >= 'a' && name.front() <= 'z' &&
+            std::all_of(name.begin(), name.end(), [](char c) {
+                return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+            });
+        if (!is_right) {
+            return "The name of an attribute has lower-case letters, digits and _, with a letter "
+                   "first.";
+        }
+        if (!is_reserved_in_conditions(name)) return {};
+        return fmt::format("{} is a word of conditions.", model::in_quotes(name));
     }
     model::Findings findings;
     model::check_name(findings, "", place.kind == NameKind::Node ? "node" : "branch", name);
@@ -282,10 +313,11 @@ Json Server::rename(const Json& params) {
         }
         throw Error(ErrorCode::InvalidArgument, "Only handlers are renamed in C++ code.");
     }
-    const std::vector<NamePlace> places = places_at(*document, offset);
+    std::vector<NamePlace> places = places_at(*document, offset);
     if (places.empty()) {
         throw Error(ErrorCode::InvalidArgument, "There is no name here that could be changed.");
     }
+    if (places.front().kind == NameKind::Node) keep_one_node(places);
     const NamePlace& here = places.front();
     if (here.kind == NameKind::Handler) return rename_handler(*document, here.name, name);
     if (const std::string fault = fault_of_name(here, name); !fault.empty()) {

@@ -188,6 +188,34 @@ TEST(ValidateFiles, says_if_a_file_of_code_builds_no_workflow) {
     EXPECT_EQ(world.run({"validate", "--if-workflow", file}).err, "");
 }
 
+TEST(ValidateFiles, counts_problems_that_an_unknown_part_hides) {
+    CliWorld world;
+    const std::string file = world.file(
+        "w.cpp",
+        "auto d = WorkflowBuilder(\"w\")\n    .step(name).step(\"a\").step(\"a\").build();\n"
+    );
+    const Outcome outcome = world.run({"validate", file});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(
+        outcome.err.find("w.cpp:2: 1 possible problem of w is not reported"), std::string::npos
+    ) << outcome.err;
+}
+
+TEST(ValidateFiles, says_that_rules_in_code_are_not_read) {
+    CliWorld world;
+    const std::string rules =
+        world.file("rules.cpp", "auto d = ebb::RulesBuilder(\"r\", 2).attribute(\"a\").build();\n");
+    const Outcome outcome = world.run({"validate", rules});
+    EXPECT_NE(outcome.err.find("rules.cpp: Ebb does not read rules"), std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(outcome.err.find("builds no workflow"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    const std::string mention =
+        world.file("mention.cpp", "// RulesBuilder(\"r\")\nclass RulesBuilder { int x; };\n");
+    EXPECT_NE(world.run({"validate", mention}).err.find("builds no workflow."), std::string::npos);
+    EXPECT_NE(world.run({"diagram", rules}).err.find("does not read rules"), std::string::npos);
+}
+
 TEST(ValidateLints, name_handlers_that_no_code_of_the_folder_registers) {
     CliWorld world;
     const std::string file = world.file(

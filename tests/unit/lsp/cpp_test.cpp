@@ -143,6 +143,10 @@ TEST(CppDiagram, draws_the_workflow_around_the_cursor) {
     EXPECT_THAT(
         client.ask("ebb/diagram")["message"].get<std::string>(), HasSubstr("builds no workflow")
     );
+    client.open("auto d = ebb::RulesBuilder(\"r\").attribute(\"a\").build();\n", kCode);
+    EXPECT_THAT(
+        client.ask("ebb/diagram")["message"].get<std::string>(), HasSubstr("does not read rules")
+    );
 }
 
 /// A file whose second workflow has a problem, and whose third one is decided when it runs.

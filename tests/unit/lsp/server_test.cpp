@@ -77,7 +77,35 @@ TEST(Wire, what_has_no_length_breaks_the_stream) {
     EXPECT_FALSE(at_limit.next());
     EXPECT_FALSE(at_limit.is_broken());
     EXPECT_FALSE(parse_message(std::string(65, '[') + std::string(65, ']')));
-    EXPECT_FALSE(parse_message("[]"));
+    EXPECT_FALSE(parse_message("{bad}"));
+}
+
+TEST(Wire, a_text_that_is_not_json_has_an_error_of_its_own) {
+    Server server;
+    const Json broken = server.handle(no_message()).at(0);
+    EXPECT_EQ(broken["error"]["code"], -32700);
+    EXPECT_TRUE(broken["id"].is_null());
+    EXPECT_EQ(server.handle(parse_message("[]").value()).at(0)["error"]["code"], -32600);
+    EXPECT_EQ(server.handle(parse_message("{}").value()).at(0)["error"]["code"], -32600);
+}
+
+TEST(Session, a_malformed_position_is_refused_also_without_a_document) {
+    Client client;
+    client.open(kOrder);
+    for (const char* uri : {"file:///order.ebb.yaml", "file:///closed.ebb.yaml"}) {
+        for (const char* position :
+             {"5",
+              "null",
+              "{}",
+              R"({"line": -1, "character": 0})",
+              R"({"line": 0, "character": "0"})"}) {
+            const Json params = {
+                {"textDocument", {{"uri", uri}}}, {"position", Json::parse(position)}
+            };
+            const Json answer = client.send(request(90, "textDocument/hover", params)).at(0);
+            EXPECT_EQ(answer["error"]["code"], -32602) << uri << position;
+        }
+    }
 }
 
 TEST(Session, goes_from_initialize_to_exit) {

@@ -230,6 +230,36 @@ TEST(CppBuilder, an_unknown_part_silences_what_it_can_change) {
     EXPECT_EQ(problems[0].code, "out_of_range");
 }
 
+TEST(CppBuilder, an_unknown_duration_hides_no_problem_of_the_nodes) {
+    const std::string text =
+        "auto d = WorkflowBuilder(\"w\").deadline(hours())\n"
+        "    .step(\"a\").timeout(slow())\n"
+        "    .step(\"a\")\n"
+        "    .condition(\"c\", \"steps.none.output > 1\", [](BlockBuilder& b) { b.step(\"x\"); "
+        "})\n"
+        "    .build();\n";
+    const CppWorkflow workflow = only(text);
+    ASSERT_EQ(workflow.unknown.size(), 2U);
+    std::map<std::string, int> lines;
+    for (const Diagnostic& problem : check_cpp(workflow, text, "order.cpp")) {
+        lines[problem.code] = problem.line;
+    }
+    EXPECT_EQ(lines, (std::map<std::string, int>{{"duplicate_name", 3}, {"unknown_step", 4}}));
+    EXPECT_EQ(withheld_problems(workflow, text), (CppWithheld{.count = 0, .line = 1}));
+}
+
+TEST(CppBuilder, problems_that_are_withheld_are_counted) {
+    const std::string text =
+        "auto d = WorkflowBuilder(\"w\")\n"
+        "    .step(name).step(\"a\").step(\"a\")\n"
+        "    .build();\n";
+    const CppWorkflow workflow = only(text);
+    EXPECT_TRUE(check_cpp(workflow, text, "order.cpp").empty());
+    EXPECT_EQ(withheld_problems(workflow, text), (CppWithheld{.count = 1, .line = 2}));
+    const std::string exact = "auto d = WorkflowBuilder(\"w\").step(\"a\").step(\"a\").build();\n";
+    EXPECT_EQ(withheld_problems(only(exact), exact), CppWithheld());
+}
+
 TEST(CppBuilder, half_typed_code_never_ends_the_scan) {
     for (const char* file :
          {"tests/unit/source/samples.cpp",
