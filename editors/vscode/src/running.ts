@@ -75,6 +75,8 @@ export function beginRunning(context: vscode.ExtensionContext, server: Server): 
     vscode.languages.registerCodeLensProvider(SELECTOR, lenses),
     valueProvider(),
     view,
+    // The settings may have come, or changed, while the tree was hidden.
+    view.onDidChangeVisibility(({ visible }) => visible && instances.refresh()),
     instances.onDidCount(() => {
       const count = instances.deadLetters();
       view.badge = count > 0 ? { value: count, tooltip: `${count} dead-lettered` } : undefined;

@@ -59,9 +59,10 @@ std::vector<MissingHandler> missing_handlers(
         missing.push_back(
             {.place = call,
              .message = fmt::format(
-                 "{}`handlers:` does not have {}.{}",
-                 has_code ? "No code of the workspace registers the handler, and " : "",
+                 "{} {}{} `handlers:` does not have it.{}",
+                 has_code ? "No code of the workspace registers the handler" : "The handler",
                  model::in_quotes(call.name),
+                 has_code ? ", and" : " is misspelled, or another program has it:",
                  meant.empty() ? "" : fmt::format(" Did you mean {}?", model::in_quotes(meant))
              ),
              .meant = call.before.empty() ? std::string(meant) : std::string()}

@@ -110,13 +110,13 @@ async function expand(page, words) {
   });
 }
 
-/** Shows the view. A workbench that is still loading ignores the click or closes the view again, so the icon is clicked until the view stays. */
-async function openView(page) {
-  const entry = tree(page).first();
-  const isShown = () => entry.waitFor({ timeout: 15_000 }).then(() => true, () => false);
+/** Shows the view with this connection. A workbench that is still loading ignores the click or closes the view again, and may read its settings later. */
+async function openView(page, connection) {
+  const isShown = (entry) => entry.waitFor({ timeout: 15_000 }).then(() => true, () => false);
   do {
     await page.locator('.activitybar [aria-label="Ebb"]').first().click();
-  } while (!(await isShown()));
+  } while (!(await isShown(tree(page).first())));
+  while (!(await isShown(row(page, connection)))) await command(page, 'Ebb: Refresh Instances');
 }
 
 /** The page of an instance, whose heading has these words. */
@@ -203,7 +203,7 @@ test('instances of a store are found, signalled and cancelled, and no program lo
   const code = await Code.start({ files: { 'refund.ebb.yaml': REFUND }, isTrusted: true, settings });
   try {
     const page = await openPage(browser, code.url({ file: 'refund.ebb.yaml' }));
-    await openView(page);
+    await openView(page, 'Shop');
     await row(page, 'Shop').waitFor();
     assert.deepEqual([...new Set(code.starts())], ['lsp']);
     await expand(page, 'Shop');
@@ -263,7 +263,7 @@ test('a workflow is compared with the version that a store has, and its lens cou
     await inner.locator('g[data-node="unpack"]').click();
     await waitForLine(page, changed.split('\n').findIndex((one) => one.includes('unpack')) + 1);
 
-    await openView(page);
+    await openView(page, 'Shop');
     await expand(page, 'Shop');
     await page.locator('.codelens-decoration a', { hasText: 'Shop: 1 running' }).first().waitFor();
   } finally {
@@ -282,7 +282,7 @@ test('instances of a server: its token is kept secret, and a dead letter is requ
   const code = await Code.start({ files: { 'parcel.ebb.yaml': PARCEL }, isTrusted: true, settings: { ...SETTINGS, 'workbench.colorTheme': 'Default Dark Modern', 'ebb.connections': [{ name: 'Warehouse', url: server.url }] } });
   try {
     const page = await openPage(browser, code.url({ file: 'parcel.ebb.yaml' }));
-    await openView(page);
+    await openView(page, 'Warehouse');
     await expand(page, 'Warehouse');
     await row(page, 'EBB_TOKEN').waitFor();
     await command(page, 'Ebb: Set Token of a Server');
