@@ -25,8 +25,8 @@ function chunkOf(id: string, meta: Parameters<typeof neededBy>[1]): string | und
   return app.size && (app.has(id) || id.includes('/node_modules/svelte/')) ? 'app' : undefined;
 }
 
-/** Nearly all of the program runs for its first page. A browser that is told so compiles it beside the page's thread while it
- * comes, and not one function after the other when each is first called. */
+/** Nearly all of the program runs for its first page. With this comment in the file, the browser compiles all of it on
+ * another thread during the download, instead of each function on the page's thread at its first call. */
 const compileAhead: Plugin = {
   name: 'ebb-compile-ahead',
   enforce: 'post',

@@ -21,8 +21,9 @@ struct CallStarted {
 };
 
 /// A registry with the handlers of `handlers`, each of which tells `watcher` before it runs. The
-/// history knows only of ends, so this is how a display knows what is running. `handlers` and
-/// `clock` must outlive it. The watcher is called from worker threads.
+/// history knows only of ends, so this is how a display knows what is running. An asynchronous
+/// handler stays asynchronous. `handlers` and `clock` must outlive it. The watcher is called from
+/// worker threads.
 HandlerRegistry watch_handlers(
     const HandlerRegistry& handlers,
     const Clock& clock,

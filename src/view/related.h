@@ -31,7 +31,8 @@ Json bulk_acts_json(Store& store, const InstanceId& id);
 
 inline constexpr int kActsReadMax = 200;
 
-/// Who has started it, as its history says; empty = its history is gone, or does not say it.
+/// The user or program that started the instance. Empty if its history is gone or does not name
+/// one.
 std::string started_by(Store& store, const InstanceId& id);
 
 /// The group of the failure that `error` (of an InstanceView) describes; empty = it describes none.
