@@ -1,5 +1,5 @@
-// The wrapper that shows calls changes nothing else about handlers: it is compared with what it wraps,
-// and each handler is called.
+// The wrapper that shows calls changes nothing else about handlers: it is compared with what it
+// wraps, and each handler is called.
 
 #include "cli/watched_handlers.h"
 
