@@ -203,7 +203,9 @@ class StepBuilder : public NodeBuilder {
     StepBuilder& compensate(std::string handler, AttemptOptions attempts = {});
     StepBuilder& max_attempts(int count);
     StepBuilder& backoff(Backoff backoff);
-    /// For one attempt.
+    /// For one attempt. When it is over, the handler is asked to stop (Context::stop). The attempt
+    /// fails when the handler has returned or, if it does not, after the engine's `stop_grace`
+    /// (5 seconds unless EngineOptions says otherwise).
     StepBuilder& timeout(Duration duration);
     /// For all attempts and the delays between them.
     StepBuilder& step_timeout(Duration duration);

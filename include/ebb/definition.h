@@ -37,7 +37,7 @@ struct Backoff {
 struct AttemptPolicy {
     int max_attempts = 3;  ///< counts the first call; 1 = no retry
     Backoff backoff{};
-    Duration timeout{0};       ///< of one attempt; 0 = none
+    Duration timeout{0};       ///< of one attempt; 0 = none. See StepBuilder::timeout.
     Duration step_timeout{0};  ///< of all attempts and the delays between them; 0 = none
 
     bool operator==(const AttemptPolicy&) const = default;

@@ -23,8 +23,8 @@ struct TriggerOptions {
     BlockFunction steps{};
     /// A template as JSON text that makes attributes of the handler's output; empty = the output.
     Payload set{};
-    /// What the transition may write; empty = any attribute.
-    std::vector<DeclaredWrite> writes{};
+    /// What the transition may write; absent = any attribute, an empty list = none.
+    std::optional<std::vector<DeclaredWrite>> writes{};
     Trigger::Mode mode = Trigger::Mode::Level;
     /// How long the condition must be true without a break; 0 = the transition fires at once.
     Duration after{0};

@@ -137,6 +137,7 @@ class Worker {
     int drain() {
         const int signal = interrupts_.first_signal();
         int heard = interrupts_.count();
+        engine_.begin_drain();
         if (signal != 0) say("draining", {{"signal", signal}});
         Draining draining(engine_, interrupts_, options_.drain_timeout);
         while (!draining.is_over()) {

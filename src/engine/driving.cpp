@@ -134,7 +134,7 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
     refuse_inside("drain");
     const Lock lock(drive_mutex_);
     if (is_drained_) return has_drained_in_time_;
-    environment.worker.is_draining = true;
+    begin_drain();
     committer.post(engine::item::Withdrawal{});
     has_drained_in_time_ = wait_until_idle(std::max(limit, Duration::zero()), hurry);
     if (!has_drained_in_time_) {

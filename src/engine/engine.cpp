@@ -326,6 +326,10 @@ void Engine::run() {
     core_->run();
 }
 
+void Engine::begin_drain() {
+    core_->begin_drain();
+}
+
 bool Engine::drain(Duration limit, std::stop_token hurry) {
     return core_->drain(limit, hurry);
 }

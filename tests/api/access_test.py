@@ -537,7 +537,7 @@ class AuditTest(AccessTest):
 class Redaction(AccessTest):
     def begin(self):
         body = '{"workflow": "%s", "input": {"n":1.50, "pass\\u0077ord":"hunter2", ' \
-            '"Card":{"number":"4111"}, ' \
+            '"Card":{"number":"visa-4111"}, ' \
             '"items":[{"token":"hunter2","name":"x"}], "notes":"see token 7"}}' % OURS
         return self.api.post("/instances", body).json()["id"]
 
@@ -548,7 +548,7 @@ class Redaction(AccessTest):
         for path in paths:
             body = self.api.get(path).body
             self.assertNotIn("hunter2", body, path)
-            self.assertNotIn("4111", body, path)
+            self.assertNotIn("visa-4111", body, path)
         shown = self.api.get(f"/instances/{instance}")
         self.assertIn('"n":1.50', shown.body)
         self.assertEqual(shown.json()["input"], {"n": 1.5, "password": "•••", "Card": "•••",
@@ -567,18 +567,18 @@ class Redaction(AccessTest):
         flow = ("workflow: %s\nsensitive: [/number, /person/born, '/items/*/serial']\n"
                 "steps:\n  - signal: more\n  - decision: approve\n") % workflow
         self.assertEqual(self.api("POST", "/workflows", flow, YAML).status, 201)
-        secrets = {"number": "4111", "person": {"born": "4111", "name": "ann"},
-                   "items": [{"serial": "4111", "n": 1}], "copy": {"number": "4111"}}
+        secrets = {"number": "visa-4111", "person": {"born": "visa-4111", "name": "ann"},
+                   "items": [{"serial": "visa-4111", "n": 1}], "copy": {"number": "visa-4111"}}
         instance = self.api.post("/instances", {"workflow": workflow, "input": secrets}).json()["id"]
         path = f"/instances/{instance}"
-        pushed = self.api.post(f"{path}/signal", {"name": "more", "payload": {"number": "4111", "n": 2}})
+        pushed = self.api.post(f"{path}/signal", {"name": "more", "payload": {"number": "visa-4111", "n": 2}})
         self.assertIn(pushed.status, (200, 202), pushed.body)
         for place in (path, f"{path}/history", f"{path}/steps", f"{path}/history/1/payload", f"{path}/result",
                       f"/search?q={instance}", f"/instances?workflow={workflow}&outline=true",
                       f"{path}/history?order=backward"):
             where, _, query = place.partition("?")
             body = self.api.get(where, **dict(pair.split("=") for pair in query.split("&") if pair)).body
-            self.assertNotIn("4111", body, place)
+            self.assertNotIn("visa-4111", body, place)
         shown = self.api.get(path).json()["input"]
         self.assertEqual(shown, {"number": "•••", "person": {"born": "•••", "name": "ann"},
             "items": [{"serial": "•••", "n": 1}], "copy": {"number": "•••"}})
@@ -593,7 +593,7 @@ class Redaction(AccessTest):
         self.addCleanup(stream.close)
         text = stream.raw("GET", f"/api/v1{path}/events").body
         self.assertIn("event: end", text)
-        self.assertNotIn("4111", text)
+        self.assertNotIn("visa-4111", text)
 
     def test_shows_them_to_whoever_may_and_asks_and_records_it(self):
         instance = self.begin()

@@ -220,8 +220,8 @@ class Deliveries(unittest.TestCase):
         self.put(api, "bare")
         self.put(api, "full", payload=True)
         self.ping_until_known(api, "full")
-        value = {"amount": 12345678901234567890.50, "card": "4111", "number": "4111"}
-        text = '{"amount": 12345678901234567890.50, "card": "4111", "number": "4111"}'
+        value = {"amount": 12345678901234567890.50, "card": "visa-4111", "number": "visa-4111"}
+        text = '{"amount": 12345678901234567890.50, "card": "visa-4111", "number": "visa-4111"}'
         body = '{"workflow": "order", "labels": {"tenant": "acme"}, "input": ' + text + "}"
         instance = api.post("/instances", body).json()["id"]
         received = self.receiver.wait_for(lambda all: len(all) >= 5)
@@ -238,7 +238,7 @@ class Deliveries(unittest.TestCase):
             site = "https://ebb.example.com"
             self.assertEqual(data["links"], {"ui": f"{site}/instances/{instance}",
                                              "api": f"{site}/api/v1/instances/{instance}"})
-            self.assertNotIn(b"4111", raw)
+            self.assertNotIn(b"visa-4111", raw)
             if "payload" in data:
                 hidden = {name: "\u2022\u2022\u2022" for name in ("card", "number")}
                 self.assertEqual(data["payload"], {**value, **hidden})

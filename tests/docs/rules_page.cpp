@@ -18,7 +18,7 @@ ebb::Definition hotel_workflow() {
             "reserve",
             "guest is not null and room is null",
             {.step = {.handler = "reserve_room", .compensate = "free_room"},
-             .writes = {{.attribute = "room"}}}
+             .writes = {{{.attribute = "room"}}}}
         )
         .trigger("charge", "room is not null and not is_paid")
         .final_condition("booked", "is_paid")

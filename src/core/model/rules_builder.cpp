@@ -118,16 +118,17 @@ RulesBuilder& RulesBuilder::trigger(std::string name, std::string when, TriggerO
     Trigger trigger{
         .when = std::move(when),
         .set = canonical(std::move(options.set)),
-        .writes = std::nullopt,
+        .writes = std::move(options.writes),
         .mode = options.mode,
         .after = options.after,
         .max_fires = options.max_fires,
         .is_enabled = options.is_enabled,
     };
-    for (DeclaredWrite& write : options.writes) {
-        for (Payload& value : write.values) value = canonical(std::move(value));
+    if (trigger.writes) {
+        for (DeclaredWrite& write : *trigger.writes) {
+            for (Payload& value : write.values) value = canonical(std::move(value));
+        }
     }
-    if (!options.writes.empty()) trigger.writes = std::move(options.writes);
     rules().triggers.push_back(std::move(trigger));
     // The handler of exceptions stays the last step.
     Block& steps = *draft()->steps;

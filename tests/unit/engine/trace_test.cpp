@@ -32,7 +32,7 @@ struct Trace : ::testing::Test {
                 .trigger(
                     "hotel",
                     "hotel = 'wanted' and phase = 'valid'",
-                    {.writes = {{.attribute = "hotel"}}}
+                    {.writes = {{{.attribute = "hotel"}}}}
                 )
                 .final_condition("booked", "hotel = 'booked'")
                 .exception("full", "hotel = 'full'")

@@ -245,11 +245,15 @@ TEST(RulesBuilder, makes_what_a_file_says) {
                 "hotel is null",
                 {.step = {.handler = "book_hotel", .compensate = "free_hotel"},
                  .set = R"({"hotel": "${ output.name }"})",
-                 .writes = {{.attribute = "hotel", .values = {R"("Ritz")"}}},
+                 .writes = {{{.attribute = "hotel", .values = {R"("Ritz")"}}}},
                  .mode = Trigger::Mode::Once,
                  .max_fires = 3}
             )
-            .trigger("pay", "price > 0", {.is_enabled = false})
+            .trigger(
+                "pay",
+                "price > 0",
+                {.writes = std::vector<DeclaredWrite>{}, .is_enabled = false}
+            )
             .final_condition("booked", "hotel is not null")
             .exception("dear", "price > 1000")
             .invariant("price", "price >= 0")
@@ -269,7 +273,7 @@ TEST(RulesBuilder, makes_what_a_file_says) {
                 "book": {"when": "hotel is null", "do": "book_hotel", "compensate": "free_hotel",
                          "set": {"hotel": "${ output.name }"}, "writes": {"hotel": ["Ritz"]},
                          "mode": "once", "max_fires": 3},
-                "pay": {"when": "price > 0", "enabled": false}
+                "pay": {"when": "price > 0", "writes": [], "enabled": false}
             },
             "final": {"booked": "hotel is not null"},
             "exceptions": {"dear": "price > 1000"},
