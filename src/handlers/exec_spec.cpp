@@ -101,7 +101,7 @@ void read_exit_codes(SpecReader& reader, ExecSpec& spec) {
 
 ExecSpec read_exec_spec(SpecReader& reader, const std::filesystem::path& base_directory) {
     ExecSpec spec;
-    reader.allow_only(
+    reader.allow_only_of_entry(
         {"exec",
          "interpreter",
          "env",

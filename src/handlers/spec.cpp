@@ -25,7 +25,11 @@ HandlerSpec read_spec(
         return {};
     }
     if (has_exec) return read_exec_spec(reader, base_directory);
-    reader.allow_only({"http", "exec"});
+    if (http != nullptr) {
+        reader.allow_only_of_entry({"http"});
+    } else {
+        reader.allow_only_of_entry({"exec", "http"});
+    }
     if (http == nullptr) {
         // The contract of a handler that the application registers.
         if (!contract.is_empty()) return {};

@@ -63,16 +63,23 @@ void SpecReader::note(std::string code, const std::string& at, std::string messa
     );
 }
 
-void SpecReader::allow_only(std::initializer_list<std::string_view> keys) {
+void SpecReader::allow_only(std::vector<std::string_view> keys) {
     for (const auto& [key, value] : object_.items()) {
         if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-        const std::string hint = model::hint(key, {keys.begin(), keys.size()});
+        const std::string hint = model::hint(key, keys);
         note(
             "unknown_key",
             "/" + escape_pointer(key),
             fmt::format("There is no key \"{}\" here.{}", clean_text(key, 100), hint)
         );
     }
+}
+
+void SpecReader::allow_only_of_entry(std::vector<std::string_view> keys) {
+    for (const std::string_view key : {"input_schema", "output_schema", "defaults", "result"}) {
+        keys.push_back(key);
+    }
+    allow_only(std::move(keys));
 }
 
 const Json* SpecReader::find(std::string_view key) const {

@@ -27,7 +27,9 @@ class SpecReader {
         : object_(object), path_(std::move(path)), problems_(problems) {}
 
     /// Notes every other key, with the one that was probably meant.
-    void allow_only(std::initializer_list<std::string_view> keys);
+    void allow_only(std::vector<std::string_view> keys);
+    /// The same of the entry itself, which may also have the keys of a contract.
+    void allow_only_of_entry(std::vector<std::string_view> keys);
 
     /// Null when there is none.
     const Json* find(std::string_view key) const;

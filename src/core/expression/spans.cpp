@@ -57,12 +57,16 @@ Span token_at(std::string_view source, std::size_t offset) {
 }
 
 std::vector<Span> step_reads(std::string_view source) {
+    return member_reads(source, "steps");
+}
+
+std::vector<Span> member_reads(std::string_view source, std::string_view root) {
     std::vector<Span> found;
     const std::vector<Token> tokens = tokens_of(source);
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-        const bool is_steps = tokens[i].kind == TokenKind::Name && tokens[i].text == "steps" &&
-                              (i == 0 || tokens[i - 1].kind != TokenKind::Dot);
-        if (!is_steps) continue;
+        const bool is_root = tokens[i].kind == TokenKind::Name && tokens[i].text == root &&
+                             (i == 0 || tokens[i - 1].kind != TokenKind::Dot);
+        if (!is_root) continue;
         const bool is_field = is_kind(tokens, i + 1, TokenKind::Dot) &&
                               (is_kind(tokens, i + 2, TokenKind::Name) ||
                                is_kind(tokens, i + 2, TokenKind::QuotedName));

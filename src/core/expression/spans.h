@@ -23,6 +23,9 @@ Span token_at(std::string_view source, std::size_t offset);
 /// The names in `steps.NAME`, ``steps.`NAME` `` and `steps["NAME"]`, without their quotes.
 std::vector<Span> step_reads(std::string_view source);
 
+/// The same of another variable than `steps`: the names of the members of `root` that are read.
+std::vector<Span> member_reads(std::string_view source, std::string_view root);
+
 /// Where the free variable `name` is read.
 std::vector<Span> variable_reads(std::string_view source, std::string_view name);
 

@@ -188,15 +188,27 @@ class NameCollector {
     void add_reads(int node) {
         for (const ExpressionPlace& place : expressions_of(tree_, node)) {
             for (const expression::Span& span : expression::step_reads(place.source)) {
-                names_.push_back(
-                    {.kind = NameKind::Node,
-                     .name = place.source.substr(span.begin, span.end - span.begin),
-                     .begin = place.places[span.begin],
-                     .end = place.places[span.end],
-                     .node = node}
-                );
+                add_read(NameKind::Node, place, span, node);
+            }
+            if (attributes_.empty()) continue;
+            for (const expression::Span& span : expression::member_reads(place.source, "state")) {
+                add_read(NameKind::Attribute, place, span, node);
             }
         }
+    }
+
+    void add_read(
+        NameKind kind, const ExpressionPlace& place, const expression::Span& span, int node
+    ) {
+        std::string name = place.source.substr(span.begin, span.end - span.begin);
+        if (kind == NameKind::Attribute && !attributes_.contains(name)) return;
+        names_.push_back(
+            {.kind = kind,
+             .name = std::move(name),
+             .begin = place.places[span.begin],
+             .end = place.places[span.end],
+             .node = node}
+        );
     }
 };
 
@@ -274,8 +286,8 @@ bool is_node_item(const LineTree& tree, int item) {
 }
 
 bool is_expression_key(std::string_view key) {
-    static constexpr std::array<std::string_view, 5> kKeys = {
-        "when", "while", "until", "next", "concurrency_key"
+    static constexpr std::array<std::string_view, 6> kKeys = {
+        "when", "while", "until", "next", "concurrency_key", "$expr"
     };
     return is_one_of(kKeys, key);
 }

@@ -148,15 +148,22 @@ Json changes_json(const Document& document, Json edits) {
     return {{"changes", {{document.uri(), std::move(edits)}}}};
 }
 
-/// A node's new name is a change of the workflow, which the client shows before it is made.
-Json annotated_json(const Document& document, Json edits) {
+/// A new name of a node or an attribute is a change of the workflow. The client shows what that
+/// means before the change is made.
+Json annotated_json(const Document& document, const NamePlace& renamed, Json edits) {
     constexpr const char* kId = "version";
     for (Json& edit : edits) edit["annotationId"] = kId;
     const Json identifier = {{"uri", document.uri()}, {"version", document.version}};
+    const bool is_node = renamed.kind == NameKind::Node;
     const Json annotation = {
-        {"label", "Rename a node"},
+        {"label", is_node ? "Rename a node" : "Rename an attribute"},
         {"description",
-         "Instances that have started keep the old version: give the workflow a new one."},
+         is_node ? "Instances that have started keep the old version: give the workflow a new one."
+                 : fmt::format(
+                       "Instances that follow to the new version keep the value only if the "
+                       "attribute says renamed_from: {}.",
+                       renamed.name
+                   )},
         {"needsConfirmation", false}
     };
     Json changed = {{"textDocument", identifier}, {"edits", std::move(edits)}};
@@ -350,10 +357,10 @@ Json Server::rename(const Json& params) {
         );
     }
     // A step without `handler:` calls the handler of its name, which must not change.
-    if (here.kind != NameKind::Node) return changes_json(*document, std::move(edits));
-    keep_handlers(*document, places, edits);
-    return can_annotate_ ? annotated_json(*document, std::move(edits))
-                         : changes_json(*document, std::move(edits));
+    if (here.kind == NameKind::Node) keep_handlers(*document, places, edits);
+    const bool is_of_version = here.kind == NameKind::Node || here.kind == NameKind::Attribute;
+    return can_annotate_ && is_of_version ? annotated_json(*document, here, std::move(edits))
+                                          : changes_json(*document, std::move(edits));
 }
 
 }  // namespace ebb::lsp

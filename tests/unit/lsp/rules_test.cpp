@@ -163,12 +163,13 @@ TEST(Writes, complete_the_attributes_that_they_do_not_name_yet) {
 constexpr const char* kUses =
     "  triggers:\n    ship:\n      when: \"lower(total::text) = 'total' and Total > 1\"\n"
     "      writes: [paid, total]\n    pack:\n      when: paid\n      writes: {total: [1]}\n"
-    "      set: {total: \"${ output.total }\"}\n"
+    "      set: {total: \"${ output.total }\", paid: {$expr: 'state.total > 1'}}\n"
     "  final:\n    done: not paid and \"total\" = 2\n";
 
 TEST(Attributes, are_explained_and_found_where_they_are_named) {
     Client client;
-    for (const char* use : {"tot|al > 1", "paid, tot|al]", "{to|tal: [1]", "\"t|otal\" = 2"}) {
+    for (const char* use :
+         {"tot|al > 1", "paid, tot|al]", "{to|tal: [1]", "\"t|otal\" = 2", "state.t|otal"}) {
         std::string plain = use;
         const std::size_t mark = plain.find('|');
         plain.erase(mark, 1);
@@ -185,11 +186,11 @@ TEST(Attributes, are_explained_and_found_where_they_are_named) {
         ASSERT_TRUE(found.is_object()) << use;
         EXPECT_EQ(client.text_at(found["range"]), "total");
         EXPECT_EQ(found["range"]["start"]["line"], 4) << use;
-        EXPECT_EQ(client.ask("textDocument/references").size(), 7U) << use;
+        EXPECT_EQ(client.ask("textDocument/references").size(), 8U) << use;
     }
 }
 
-TEST(Attributes, are_renamed_in_conditions_and_writes) {
+TEST(Attributes, are_renamed_in_conditions_expressions_and_writes) {
     Client client;
     std::string text = rules(kUses);
     text.insert(text.find("Total > 1") + 2, "|");
@@ -200,7 +201,8 @@ TEST(Attributes, are_renamed_in_conditions_and_writes) {
     EXPECT_THAT(after, HasSubstr("\"lower(amount::text) = 'total' and amount > 1\""));
     EXPECT_THAT(after, HasSubstr("writes: [paid, amount]"));
     EXPECT_THAT(after, HasSubstr("writes: {amount: [1]}"));
-    EXPECT_THAT(after, HasSubstr("set: {amount: \"${ output.total }\"}"));
+    EXPECT_THAT(after, HasSubstr("set: {amount: \"${ output.total }\", paid:"));
+    EXPECT_THAT(after, HasSubstr("{$expr: 'state.amount > 1'}"));
     EXPECT_THAT(after, HasSubstr("not paid and \"amount\" = 2"));
     const auto refusal = [&](const char* name) {
         return client.ask("textDocument/rename", {{"newName", name}})["message"].get<std::string>();
