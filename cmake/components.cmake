@@ -13,12 +13,13 @@ cmake_dependent_option(EBB_WITH_TELEMETRY "ebb::telemetry: traces for OpenTeleme
 option(EBB_WITH_TESTING "ebb::testing: tests of workflows in virtual time" ${PROJECT_IS_TOP_LEVEL})
 cmake_dependent_option(EBB_WITH_CLI "The command `ebb` (needs these four components and CLI11)" ${PROJECT_IS_TOP_LEVEL}
   "EBB_WITH_SQLITE;EBB_WITH_YAML;EBB_WITH_HANDLERS;EBB_WITH_DIAGRAM" OFF)
+cmake_dependent_option(EBB_WITH_LSP "`ebb lsp`, the language server" ${PROJECT_IS_TOP_LEVEL} EBB_WITH_CLI OFF)
 cmake_dependent_option(EBB_WITH_SERVER
   "`ebb serve` (needs Boost 1.81 or later, OpenSSL, zlib and python3-yaml)" ${PROJECT_IS_TOP_LEVEL} EBB_WITH_CLI OFF)
 cmake_dependent_option(EBB_WITH_OIDC "Logins to `ebb serve` by OpenID Connect (needs libcjose)" ${PROJECT_IS_TOP_LEVEL}
   EBB_WITH_SERVER OFF)
 
-foreach(component IN ITEMS SQLITE POSTGRES YAML HANDLERS DIAGRAM METRICS TELEMETRY TESTING CLI)
+foreach(component IN ITEMS SQLITE POSTGRES YAML HANDLERS DIAGRAM METRICS TELEMETRY TESTING CLI LSP)
   if(EBB_DEVELOPER_MODE AND NOT EBB_WITH_${component})
     message(FATAL_ERROR "The tests need all of Ebb, but EBB_WITH_${component} is OFF. Configure with "
       "-DEBB_DEVELOPER_MODE=OFF, or with the preset \"install\", to build a part of it.")

@@ -358,8 +358,8 @@ class Engine {
     /// Starts the worker's threads: claimer, handlers, committer. Returns immediately. Throws Error
     /// with StoreDenied if the database user lacks a privilege that every worker needs.
     void run();
-    /// From now on the engine takes no new task and starts no further step. Returns at once; running
-    /// handlers go on. `drain` then waits for them. Idempotent; thread-safe.
+    /// From now on the engine takes no new task and starts no further step. Returns at once, and
+    /// running handlers go on: `drain` then waits for them. Idempotent and thread-safe.
     void begin_drain();
     /// Takes no new tasks, lets running handlers finish within `limit`, asks the rest to stop,
     /// hands back every lease and signs the worker off. Returns true if everything finished in

@@ -164,7 +164,9 @@ int validate_files(Session& session, const ValidateOptions& options) {
     std::vector<CheckedFile> reports;
     std::size_t problems = 0;
     bool is_well = true;
-    std::optional<HandlerLint> handlers;  // reads the code of the folder once
+    std::unique_ptr<HandlerLint> handlers;
+    // It reads the code of the folder once, and only if there is a file.
+    bool is_lint_made = false;
     const source::WorkspaceConfig config = read_current_config();
     for (const WorkflowFile& found : find_workflow_files(arguments_of(session, options))) {
         if (found.is_found && is_excluded(config, found.path)) continue;
@@ -181,8 +183,9 @@ int validate_files(Session& session, const ValidateOptions& options) {
         );
         if (!file) continue;
         if (options.with_lints) {
-            if (!handlers) handlers.emplace(session);
-            handlers->judge(*file);
+            if (!is_lint_made) handlers = make_handler_lint(session);
+            is_lint_made = true;
+            if (handlers) handlers->judge(*file);
         }
         problems += file->problems.size();
         is_well = is_well && is_valid(*file);

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/ignore_rules.h"
-#include "cli/workspace_files.h"
+#include "cli/regular_file.h"
 
 namespace ebb::cli {
 

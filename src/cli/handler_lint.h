@@ -1,8 +1,9 @@
 #pragma once
 
+#include <memory>
+
 #include "cli/definition_file.h"
 #include "cli/session.h"
-#include "lsp/lsp.h"
 
 namespace ebb::cli {
 
@@ -10,16 +11,14 @@ namespace ebb::cli {
 /// the language server does of a workspace.
 class HandlerLint {
  public:
-    /// Reads the code of the current folder and of those in it.
-    explicit HandlerLint(Session& session);
+    virtual ~HandlerLint() = default;
 
     /// Adds a warning `missing_handler` for each.
-    void judge(DefinitionFile& file) const;
-
- private:
-    TypeLibrary types_;
-    lsp::Server server_;
-    bool is_whole_ = false;
+    virtual void judge(DefinitionFile& file) const = 0;
 };
+
+/// Reads the code of the current folder and of those in it. Null in a build without the language
+/// server (EBB_WITH_LSP=OFF).
+std::unique_ptr<HandlerLint> make_handler_lint(Session& session);
 
 }  // namespace ebb::cli

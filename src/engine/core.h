@@ -123,7 +123,9 @@ class Engine::Core {
 
     // driving.cpp
     void run();
+
     void begin_drain() { environment.worker.is_draining = true; }
+
     bool drain(Duration limit, const std::stop_token& hurry = {});
     /// The last action of a worker, so that other workers need not wait for its lease to expire. If
     /// it still holds tasks, or never learned which tasks its name holds, they do wait: only then

@@ -1,7 +1,7 @@
 // What `ebb lsp` reads of a workspace: the files that can name handlers, in slices, and nothing
 // that a link, a pipe or a huge folder could lead to.
 
-#include "cli/workspace_files.h"
+#include "cli/editor/workspace_files.h"
 
 #include <filesystem>
 #include <fstream>

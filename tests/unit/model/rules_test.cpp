@@ -250,9 +250,7 @@ TEST(RulesBuilder, makes_what_a_file_says) {
                  .max_fires = 3}
             )
             .trigger(
-                "pay",
-                "price > 0",
-                {.writes = std::vector<DeclaredWrite>{}, .is_enabled = false}
+                "pay", "price > 0", {.writes = std::vector<DeclaredWrite>{}, .is_enabled = false}
             )
             .final_condition("booked", "hotel is not null")
             .exception("dear", "price > 1000")

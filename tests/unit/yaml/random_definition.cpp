@@ -324,7 +324,8 @@ Definition random_definition() {
     if (coin()) {
         Node used{.name = "used", .description = {}, .kind = Step{.handler = "spec"}};
         definition.steps.push_back(std::move(used));
-        definition.handlers["spec"] = to_text(Json{{"exec", {"./run", text()}}, {"x", value(0)}});
+        definition.handlers["spec"] =
+            to_text(Json{{"exec", {"./run", text()}}, {"env", {{"x", value(0)}}}});
     }
     return definition;
 }

@@ -7,14 +7,29 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/workspace_files.h"
+#include "cli/editor/workspace_files.h"
 #include "core/model/placing.h"
 #include "lsp/features/missing.h"
+#include "lsp/lsp.h"
 #include "lsp/uri.h"
 
 namespace ebb::cli {
 
-HandlerLint::HandlerLint(Session& session)
+namespace {
+
+class WorkspaceLint : public HandlerLint {
+ public:
+    explicit WorkspaceLint(Session& session);
+
+    void judge(DefinitionFile& file) const override;
+
+ private:
+    TypeLibrary types_;
+    lsp::Server server_;
+    bool is_whole_ = false;
+};
+
+WorkspaceLint::WorkspaceLint(Session& session)
     : types_(read_types(session)), server_({.version = EBB_VERSION, .types = types_}) {
     const std::string folder = lsp::uri_of_path(std::filesystem::current_path().string());
     server_.handle({{"id", 1}, {"method", "initialize"}, {"params", {{"rootUri", folder}}}});
@@ -23,7 +38,7 @@ HandlerLint::HandlerLint(Session& session)
     is_whole_ = files.has_read();
 }
 
-void HandlerLint::judge(DefinitionFile& file) const {
+void WorkspaceLint::judge(DefinitionFile& file) const {
     if (file.holds_types) return;
     const std::filesystem::path path = std::filesystem::absolute(file.path).lexically_normal();
     const lsp::Document document(lsp::uri_of_path(path.string()), file.text, lsp::Encoding::Utf8);
@@ -57,6 +72,12 @@ void HandlerLint::judge(DefinitionFile& file) const {
             return std::pair(a.line, a.column) < std::pair(b.line, b.column);
         }
     );
+}
+
+}  // namespace
+
+std::unique_ptr<HandlerLint> make_handler_lint(Session& session) {
+    return std::make_unique<WorkspaceLint>(session);
 }
 
 }  // namespace ebb::cli

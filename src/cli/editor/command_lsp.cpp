@@ -11,7 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/definition_file.h"
-#include "cli/workspace_files.h"
+#include "cli/editor/workspace_files.h"
 #include "lsp/lsp.h"
 #include "lsp/uri.h"
 #include "lsp/wire.h"

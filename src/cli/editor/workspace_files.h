@@ -14,12 +14,6 @@
 
 namespace ebb::cli {
 
-/// The text of a regular file; empty if it is none, a link, larger, or cannot be read. Never waits,
-/// also not for a pipe.
-std::optional<std::string> read_regular_file(
-    const std::filesystem::path& path, std::size_t bytes_max
-);
-
 /// Reads for the language server what of a workspace can name handlers: code in C++, and workflows.
 /// It leaves out hidden folders, what .gitignore and `exclude` name, links, and what is too large.
 class WorkspaceFiles {
