@@ -211,6 +211,20 @@ TEST_F(Async, drain_waits_for_what_is_in_flight) {
     EXPECT_EQ(engine.show(id).output, "2");
 }
 
+TEST_F(Async, no_step_follows_once_a_drain_has_begun) {
+    Engine engine(*world.store, world.handlers, world.options());
+    engine.register_workflow(workflow({step("ask"), step("a")}));
+    engine.run();
+    const InstanceId id = engine.start("test", 1).id;
+    auto call = desk.give();
+    engine.begin_drain();
+    call.second.complete(2);
+    EXPECT_TRUE(engine.drain(60s));
+    EXPECT_TRUE(world.calls.empty());
+    EXPECT_EQ(engine.show(id).status, InstanceStatus::Running);
+    EXPECT_THROW(engine.run(), Error);
+}
+
 TEST_F(Async, leases_are_kept_while_a_call_is_in_flight) {
     const auto engine = world.engine();
     engine->register_workflow(workflow({step("ask")}));
