@@ -221,7 +221,7 @@ TEST_F(Async, no_step_follows_once_a_drain_has_begun) {
     call.second.complete(2);
     EXPECT_TRUE(engine.drain(60s));
     EXPECT_TRUE(world.calls.empty());
-    EXPECT_EQ(engine.show(id).status, InstanceStatus::Running);
+    EXPECT_EQ(engine.show(id).summary.status, InstanceStatus::Running);
     EXPECT_THROW(engine.run(), Error);
 }
 
