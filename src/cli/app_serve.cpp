@@ -256,6 +256,35 @@ void CommandLine::add_serve() {
         serve_.is_dev,
         "Develop: each change in this folder becomes the next version; for a new database"
     );
+    add_serve_database(serve);
+    serve->add_flag("--check", serve_.is_check, "Only check the settings and workflows");
+    serve->add_flag(
+        "--print-config",
+        serve_.prints_settings,
+        "Only print the settings and where each comes from"
+    );
+    add_serve_network(serve);
+    add_serve_access(serve);
+    serve->add_option("--base-path", serve_.base_path, "Serve everything below this path (/)")
+        ->type_name("PATH");
+    add_limit_flags(*serve, serve_, within(0, 1'000'000), within(1, 100'000));
+    add_page_flags(*serve, serve_);
+    add_worker_flags(*serve, serve_);
+    add_allow_exec(serve, serve_.may_exec);
+    add_threads(serve, serve_.threads);
+    serve->add_option("--id", serve_.id, "This worker's name (default: host, process, random)")
+        ->type_name("NAME");
+    add_duration(
+        serve,
+        "--drain-timeout",
+        serve_.drain_timeout,
+        "How long handlers may continue after SIGTERM (30s)"
+    );
+    serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
+}
+
+/// Where it keeps and finds everything.
+void CommandLine::add_serve_database(CLI::App* serve) {
     serve
         ->add_option(
             "--db-read", serve_.db_read, "Read for the API from this replica (default: --db)"
@@ -271,12 +300,10 @@ void CommandLine::add_serve() {
     serve->add_flag(
         "--no-wait", serve_.may_not_wait, "End if the database does not answer at the start"
     );
-    serve->add_flag("--check", serve_.is_check, "Only check the settings and workflows");
-    serve->add_flag(
-        "--print-config",
-        serve_.prints_settings,
-        "Only print the settings and where each comes from"
-    );
+}
+
+/// Where it listens, and to whom.
+void CommandLine::add_serve_network(CLI::App* serve) {
     serve
         ->add_option(
             "--listen", serve_.listen, "HOST:PORT, unix:PATH or fd:N (default: 127.0.0.1:8322)"
@@ -307,23 +334,6 @@ void CommandLine::add_serve() {
     serve->add_option("--allowed-hosts", serve_.allowed_hosts, "Further names of this server")
         ->type_name("NAME,...")
         ->delimiter(',');
-    add_serve_access(serve);
-    serve->add_option("--base-path", serve_.base_path, "Serve everything below this path (/)")
-        ->type_name("PATH");
-    add_limit_flags(*serve, serve_, within(0, 1'000'000), within(1, 100'000));
-    add_page_flags(*serve, serve_);
-    add_worker_flags(*serve, serve_);
-    add_allow_exec(serve, serve_.may_exec);
-    add_threads(serve, serve_.threads);
-    serve->add_option("--id", serve_.id, "This worker's name (default: host, process, random)")
-        ->type_name("NAME");
-    add_duration(
-        serve,
-        "--drain-timeout",
-        serve_.drain_timeout,
-        "How long handlers may continue after SIGTERM (30s)"
-    );
-    serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
 }
 
 void CommandLine::add_token() {

@@ -393,8 +393,8 @@ class Serving {
         notice_.send("READY=1");
     }
 
-    /// Tells the service manager that this process makes progress, if it does: an engine or a server
-    /// that is stuck is then restarted. A database that does not answer is no reason for that.
+    /// Notifies the service manager that this process makes progress, if it does: an engine or a
+    /// server that is stuck is then restarted, but not because a database does not answer.
     void feed_watchdog() {
         if (watchdog_pause_ == Duration::zero()) return;
         const SteadyPoint now = session_.streams().clock->steady_now();
@@ -403,9 +403,7 @@ class Serving {
         notice_.send("WATCHDOG=1");
     }
 
-    bool is_alive() const {
-        return server_.is_alive() && beating_store_.is_beating(kStuckAfter);
-    }
+    bool is_alive() const { return server_.is_alive() && beating_store_.is_beating(kStuckAfter); }
 
     /// For the day on which something is stuck: SIGUSR1.
     void log_state() {
@@ -513,13 +511,11 @@ void print_settings(Session& session, const ServeOptions& options, const std::st
     for (const ServeSetting& setting : options.settings) {
         const bool is_default = setting.origin == "default";
         session.print(
-            is_default ? fmt::format("# {}: {}\n", setting.key, setting.about)
-                       : fmt::format(
-                             "{}: {}  # {}\n",
-                             setting.key,
-                             shown_value(setting, url),
-                             setting.origin
-                         )
+            is_default
+                ? fmt::format("# {}: {}\n", setting.key, setting.about)
+                : fmt::format(
+                      "{}: {}  # {}\n", setting.key, shown_value(setting, url), setting.origin
+                  )
         );
     }
     for (const std::string_view section : Declared::kSections) {
@@ -559,9 +555,7 @@ int run_server(Session& session, const ServeOptions& options) {
     check_declared(session, options.declared);
     check_stores(options, url);
     if (options.is_demo && options.is_dev) {
-        throw Error(
-            ErrorCode::InvalidArgument, "--demo has a life of its own: leave --dev out."
-        );
+        throw Error(ErrorCode::InvalidArgument, "--demo has a life of its own: leave --dev out.");
     }
     if (options.is_demo && !options.files.empty()) {
         throw Error(
@@ -582,8 +576,7 @@ int run_server(Session& session, const ServeOptions& options) {
     if (options.is_check) session.note("The settings and the workflows are valid.\n");
     if (options.is_check || options.prints_settings) return kOk;
     WorkerLog log(session, level_of(session, options));
-    const auto demo =
-        options.is_demo ? std::make_unique<Demo>(*session.streams().clock) : nullptr;
+    const auto demo = options.is_demo ? std::make_unique<Demo>(*session.streams().clock) : nullptr;
     auto stores = open_stores(session, options, url, log, demo.get());
     // A signal has ended the wait for the database.
     if (!stores) return kOk;

@@ -43,8 +43,8 @@ struct OidcOptions {
 };
 
 struct ServeOptions {
-    std::string config{};  ///< a file
-    std::string db{};      ///< of the configuration file, if nothing else names one
+    std::string config{};          ///< a file
+    std::string db{};              ///< of the configuration file, if nothing else names one
     std::string db_read{};         ///< a replica for the API; empty = the database itself
     std::string migrate = "auto";  ///< or `check`: other versions of the tables are refused
     std::vector<std::string> files{};
@@ -88,7 +88,7 @@ struct ServeOptions {
     bool is_demo = false;
     bool is_dev = false;
     bool may_not_wait = false;  ///< for a database that does not answer at the start
-    bool may_exec = false;  ///< programs that only the database names
+    bool may_exec = false;      ///< programs that only the database names
     bool is_verbose = false;
     bool is_check = false;         ///< look at everything, serve nothing
     bool prints_settings = false;  ///< the same, and print what is in force

@@ -33,7 +33,8 @@ constexpr std::string_view kDevName = "dev";
 /// Changes nothing in the tables: other versions of them are refused.
 StorePtr open_unchanged(Session& session, const std::string& url) {
     const StoreUrl parsed = parse_store_url(url);
-    if (parsed.kind == Kind::Sqlite) return open_sqlite_store({.path = parsed.path, .migrate = false});
+    if (parsed.kind == Kind::Sqlite)
+        return open_sqlite_store({.path = parsed.path, .migrate = false});
     return session.streams().open_store(url, OpenMode::MustExist);
 }
 
@@ -45,7 +46,7 @@ StorePtr open_main(
     return session.streams().open_store(url, OpenMode::MayCreate);
 }
 
-/// Versions come by themselves there, which nobody wants in a database with real instances.
+/// Versions come by themselves there, which would do harm in a database with real instances.
 void become_dev(ServeStores& stores, const std::string& url) {
     if (stores.admin->find(kStoreKind, kDevName)) return;
     const bool is_new =
@@ -102,10 +103,13 @@ void check_stores(const ServeOptions& options, const std::string& url) {
 }
 
 std::optional<ServeStores> open_stores(
-    Session& session, const ServeOptions& options, const std::string& url, WorkerLog& log, Demo* demo
+    Session& session,
+    const ServeOptions& options,
+    const std::string& url,
+    WorkerLog& log,
+    Demo* demo
 ) {
-    const bool may_wait =
-        !options.may_not_wait && parse_store_url(url).kind == Kind::Postgres;
+    const bool may_wait = !options.may_not_wait && parse_store_url(url).kind == Kind::Postgres;
     const ServiceNotice notice(session.streams().environment("NOTIFY_SOCKET"));
     Interrupts interrupts;
     std::shared_ptr<void> caught;

@@ -30,7 +30,11 @@ void check_stores(const ServeOptions& options, const std::string& url);
 /// ready, and why. `demo` opens the database instead, unless it is null. Empty: a signal has ended
 /// the wait. Throws Error for what waiting cannot fix, and with --no-wait for anything.
 std::optional<ServeStores> open_stores(
-    Session& session, const ServeOptions& options, const std::string& url, WorkerLog& log, Demo* demo
+    Session& session,
+    const ServeOptions& options,
+    const std::string& url,
+    WorkerLog& log,
+    Demo* demo
 );
 
 }  // namespace ebb::cli

@@ -30,8 +30,7 @@ http::Response plain(int status, std::string text) {
 
 }  // namespace
 
-WaitingRoom::WaitingRoom(const ServerOptions& options)
-    : is_tls_(!options.tls_certificate.empty()) {
+WaitingRoom::WaitingRoom(const ServerOptions& options) : is_tls_(!options.tls_certificate.empty()) {
     http::ServerOptions http;
     for (const std::string& text : options.listen) {
         http.listen.push_back(own_copy(http::parse_endpoint(text)));

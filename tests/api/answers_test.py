@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What answers of `ebb serve` say beside their bodies, and how they are compressed: answers_test.py ROOT EBB STORE"""
+"""What answers say beside their bodies, and how they are compressed: answers_test.py ROOT EBB STORE"""
 
 import gzip
 import http.client
@@ -45,7 +45,8 @@ class Answers(unittest.TestCase):
         lines = {"Content-Type": "application/x-ndjson"}
         self.assertEqual(client.post("/instances/batch", batch, lines, workflow="order").status, 201)
         accepts = {"Accept-Encoding": "gzip"}
-        for path in ("/api/v1/instances", "/api/v1/openapi.json", "/api/v1/workflows/order/versions/1/layout"):
+        layout = "/api/v1/workflows/order/versions/1/layout"
+        for path in ("/api/v1/instances", "/api/v1/openapi.json", layout):
             plain, whole = self.fetch(server, client, path)
             packed, bytes_ = self.fetch(server, client, path, **accepts)
             self.assertIsNone(plain.getheader("Content-Encoding"), path)
@@ -84,7 +85,8 @@ class Answers(unittest.TestCase):
         packed, _ = self.fetch(server, client, path, **{"Accept-Encoding": "gzip"})
         self.assertEqual(packed.getheader("ETag"), "W/" + plain.getheader("ETag"))
         for tag in (plain.getheader("ETag"), packed.getheader("ETag")):
-            answer, body = self.fetch(server, client, path, **{"If-None-Match": tag, "Accept-Encoding": "gzip"})
+            sent = {"If-None-Match": tag, "Accept-Encoding": "gzip"}
+            answer, body = self.fetch(server, client, path, **sent)
             self.assertEqual((answer.status, body), (304, b""))
 
     def test_answers_say_what_is_left_of_the_limit(self):

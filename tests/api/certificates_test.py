@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Logins by client certificates: certificates_test.py ROOT EBB
 
-Authorities and certificates are made by openssl for each run. Their times are chosen, so that no case waits for one.
+Authorities and certificates are made by openssl for each run. One that has expired was made so, and no
+case waits for a time.
 """
 
 import http.client
@@ -46,7 +47,8 @@ class Certificates(unittest.TestCase):
             "req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr",
             "-subj", f"/CN={subject or name}",
         )
-        (self.path / f"{name}.ext").write_text(f"subjectAltName={names}\n" if names else "basicConstraints=CA:FALSE\n")
+        extension = f"subjectAltName={names}\n" if names else "basicConstraints=CA:FALSE\n"
+        (self.path / f"{name}.ext").write_text(extension)
         self.openssl(
             "x509", "-req", "-in", f"{name}.csr", "-CA", f"{authority}.pem", "-CAkey", f"{authority}.key",
             "-CAcreateserial", "-out", f"{name}.pem", "-days", days, "-extfile", f"{name}.ext",
@@ -59,7 +61,8 @@ class Certificates(unittest.TestCase):
 
     def ebb(self, *arguments):
         done = subprocess.run(
-            [EBB, *arguments, "--db", "sqlite:ebb.db"], cwd=self.path, capture_output=True, text=True, check=False,
+            [EBB, *arguments, "--db", "sqlite:ebb.db"], cwd=self.path, capture_output=True, text=True,
+            check=False,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -84,7 +87,8 @@ class Certificates(unittest.TestCase):
         for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
             client = self.client(server, "worker", [version])
             me = client.get("/me").json()
-            self.assertEqual((me["principal"], me["kind"], me["role"]), (f"cert:{NAME}", "certificate", "worker"))
+            shown = (me["principal"], me["kind"], me["role"])
+            self.assertEqual(shown, (f"cert:{NAME}", "certificate", "worker"))
             self.assertEqual(client.get("/instances").status, 403)
         opened = client.post("/worker/sessions", {"handlers": ["charge"], "slots": 1})
         self.assertEqual(opened.status, 200, opened.body)
@@ -111,7 +115,7 @@ class Certificates(unittest.TestCase):
         answer = self.client(server).get("/me")
         self.assertEqual(answer.status, 401)
         self.assertIn("no token", answer.body)
-        # The subject's common name is no name here.
+        # The subject's common name does not count.
         self.certificate("nameless", "ours", subject=NAME)
         answer = self.client(server, "nameless").get("/me")
         self.assertEqual(answer.status, 401)
@@ -140,7 +144,8 @@ class Certificates(unittest.TestCase):
         (self.path / "ours.pem").write_text(both)
         server.process.send_signal(signal.SIGHUP)
         server.wait_for("config_reloaded")
-        self.assertEqual(self.client(server, "foreign").get("/me").json()["principal"], f"cert:{NAME}")
+        me = self.client(server, "foreign").get("/me").json()
+        self.assertEqual(me["principal"], f"cert:{NAME}")
 
     def test_says_what_is_wrong_with_the_settings(self):
         for arguments, what in (

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The databases of `ebb serve`: a development one, a copy to read from, tables of another version, one that does not answer
-yet: databases_test.py ROOT EBB STORE
+"""The databases of `ebb serve`: databases_test.py ROOT EBB STORE
+
+One for development, a copy to read from, tables of another version, and one that does not answer yet.
 
 No case waits for a time: each waits for what the server logs, or for an answer.
 """
@@ -84,7 +85,7 @@ class Databases(unittest.TestCase):
         files = client.get("/admin/definitions").json()["items"]
         self.assertEqual([(one["file"], one["version"]) for one in files], [("order.yaml", 7)])
         self.assertEqual(server.stop(), 0)
-        # What the database has already is no change.
+        # What the database has already changes nothing.
         again = self.serve("--dev")
         self.assertEqual(self.output(self.client(again)), (7, "seven"))
 
@@ -194,9 +195,9 @@ class Away(unittest.TestCase):
         self.addCleanup(process.wait)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.terminate)
-        told = manager.recv(4096).decode()
-        self.assertIn("EXTEND_TIMEOUT_USEC=", told)
-        self.assertIn("cannot be reached", told)
+        first = manager.recv(4096).decode()
+        self.assertIn("EXTEND_TIMEOUT_USEC=", first)
+        self.assertIn("cannot be reached", first)
 
         def ask(path):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)

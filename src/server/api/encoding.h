@@ -14,8 +14,9 @@ inline constexpr std::size_t kCompressedBytesMin = std::size_t{1} << 10;
 /// Longer ones, too: their compression would keep a thread busy for long.
 inline constexpr std::size_t kCompressedBytesMax = std::size_t{16} << 20;
 
-/// Whether answers of the operation may be compressed. Those with payloads or secrets may not:
-/// whoever can add text beside a secret, and see the size of the answer, could guess it (BREACH).
+/// Whether answers of the operation may be compressed. Those with payloads or secrets may not: an
+/// attacker who adds text beside a secret, and sees the size of the answer, could guess it
+/// (BREACH).
 bool may_compress(std::string_view operation);
 
 /// Whether Accept-Encoding of the request allows `encoding`, by name or by `*`.

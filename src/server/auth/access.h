@@ -27,8 +27,8 @@ struct Principal {
     enum class Kind { Token, Session, Anonymous, Proxy, Oidc, Certificate };
 
     Kind kind = Kind::Anonymous;
-    std::string name;                   ///< `token:ci`, `user:ann`, `cert:w1.example.com`, `anonymous`
-    std::string display_name{};         ///< empty = unknown
+    std::string name;            ///< `token:ci`, `user:ann`, `cert:w1.example.com`, `anonymous`
+    std::string display_name{};  ///< empty = unknown
     std::vector<std::string> groups{};  ///< that its login has named
     std::vector<Grant> grants{};
     TimePoint expires_at = kNever;

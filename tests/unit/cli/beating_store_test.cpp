@@ -1,4 +1,4 @@
-// Goal: an engine that does its regular work is told from one that is stuck, whatever the database
+// Goal: an engine that does its regular work differs from one that is stuck, whatever the database
 // does. Method: a clock that the test moves, and a store that fails.
 
 #include "cli/beating_store.h"

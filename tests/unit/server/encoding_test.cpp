@@ -46,11 +46,13 @@ std::string gunzip(const std::string& packed, std::size_t bytes) {
 
 TEST(EncodingTest, ReadsWhatTheClientAccepts) {
     for (const char* codings :
-         {"gzip", "GZIP", "br, gzip", "br,gzip;q=0.001", "*", "identity;q=0, *;q=0.5", "gzip ; q=1"}) {
+         {"gzip", "GZIP", "br, gzip", "br,gzip;q=0.001", "*", "identity;q=0, *;q=0.5", "gzip ; q=1"
+         }) {
         EXPECT_TRUE(accepts_encoding(accepting(codings), "gzip")) << codings;
     }
     for (const char* codings :
-         {"", "br", "gzipped", "x-gzip", "gzip;q=0", "gzip; q=0.000", "*;q=0", "*, gzip;q=0", ",;,"}) {
+         {"", "br", "gzipped", "x-gzip", "gzip;q=0", "gzip; q=0.000", "*;q=0", "*, gzip;q=0", ",;,"
+         }) {
         EXPECT_FALSE(accepts_encoding(accepting(codings), "gzip")) << codings;
     }
 }
@@ -106,8 +108,20 @@ TEST(EncodingTest, KeepsABodyThatWouldNotBecomeSmaller) {
 
 TEST(EncodingTest, NoOperationWithPayloadsOrSecretsIsCompressed) {
     for (const char* operation :
-         {"getInstance", "listSteps", "getHistory", "getPayload", "getResult", "listDecisions", "putToken", "login",
-          "putWebhook", "rotateWebhook", "putHook", "pollWork", "listFailures", "rehearseWorkflow"}) {
+         {"getInstance",
+          "listSteps",
+          "getHistory",
+          "getPayload",
+          "getResult",
+          "listDecisions",
+          "putToken",
+          "login",
+          "putWebhook",
+          "rotateWebhook",
+          "putHook",
+          "pollWork",
+          "listFailures",
+          "rehearseWorkflow"}) {
         EXPECT_FALSE(may_compress(operation)) << operation;
     }
     EXPECT_TRUE(may_compress("listInstances"));
