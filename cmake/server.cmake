@@ -68,7 +68,8 @@ function(ebb_server_component)
   ebb_oidc(oidc)
   ebb_component(ebb_server
     DIRECTORIES server server/http server/api server/auth server/auth/oidc ${oidc} server/live server/remote
-    PUBLIC ebb ebb_view ebb_assets PRIVATE ebb_diagram ebb_hooks ebb_yaml ebb_handlers OpenSSL::SSL Boost::headers ebb_fmt)
+    PUBLIC ebb ebb_view ebb_assets
+    PRIVATE ebb_diagram ebb_hooks ebb_yaml ebb_handlers OpenSSL::SSL ZLIB::ZLIB Boost::headers ebb_fmt)
   target_compile_definitions(ebb_server PRIVATE EBB_VERSION="${PROJECT_VERSION}"
     BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_CONCEPTS)
   if(EBB_HAS_OIDC)

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ebb/definition.h>
@@ -95,6 +97,11 @@ struct ServerOptions {
     std::vector<std::string> listen{"127.0.0.1:8322"};
     std::string tls_certificate{};  ///< PEM files; give both or neither
     std::string tls_key{};
+    /// PEM certificates of authorities. A client that presents a certificate which one of them has
+    /// signed is logged in as `cert:NAME`: the first URI, else the first DNS name, else the first
+    /// mail address among its subject alternative names. Others log in as without. Needs
+    /// `tls_certificate`. Empty = no client is asked for a certificate.
+    std::string tls_client_ca{};
     /// Addresses or ranges such as `10.0.0.0/8`. If any are given, the server accepts only
     /// connections from them, and trusts their X-Forwarded-Proto.
     std::vector<std::string> behind_proxy{};
@@ -128,6 +135,7 @@ struct ServerOptions {
     std::string title{};            ///< shown by the UI
     std::vector<PageLink> links{};  ///< on the page of each instance; at most 16
     bool has_worker = false;        ///< whether the engine runs handlers; the API reports it
+    bool is_dev = false;            ///< a developer's own; the API and the UI say so
     /// Where tokens and sessions are kept; null = in this process, until it ends. Must outlive the
     /// server. The `ebb` command keeps them in SQLite or PostgreSQL.
     AdminStore* admin = nullptr;
@@ -173,10 +181,14 @@ class Server {
     Server& operator=(const Server&) = delete;
 
     void start();
-    /// Reads the certificate and the key again, and applies `allowed_hosts` and
+    /// Reads the TLS files again, and applies `allowed_hosts` and
     /// `requests_per_second`; all other options stay as they are. Open connections continue. If the
     /// certificate cannot be used, throws Error and changes nothing.
     void reload(const ServerOptions& options);
+    /// What /livez says: all threads have done something within 10 s. Asks no store.
+    bool is_alive() const;
+    /// Its counters at this moment, by name, for logs.
+    std::vector<std::pair<std::string, std::int64_t>> state() const;
     /// The addresses on which the server listens, with the ports that were chosen.
     std::vector<std::string> addresses() const;
     /// `http://127.0.0.1:8322/`, or with `https`.

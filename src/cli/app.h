@@ -75,6 +75,8 @@ class CommandLine {
     void add_serve();
     int serve(Session& session);
     void configure_serve(Session& session);
+    void add_serve_database(CLI::App* serve);
+    void add_serve_network(CLI::App* serve);
     void add_token();
     void add_login_link();
 

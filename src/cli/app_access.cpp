@@ -144,7 +144,10 @@ void CommandLine::add_grant() {
     grant->group("Other");
     grant->add_option("ACTION", grant_.action, "list (default), set or remove");
     grant->add_option("ID", grant_.id, "Of set and remove: its id");
-    grant->add_option("--subject", grant_.subject, "Of set: token:, user: or group: and a name")
+    grant
+        ->add_option(
+            "--subject", grant_.subject, "Of set: token:, user:, group: or cert: and a name"
+        )
         ->type_name("SUBJECT");
     add_given_role(grant, grant_.given, "Of set: ");
 }

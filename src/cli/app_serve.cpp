@@ -17,8 +17,8 @@ namespace ebb::cli {
 namespace {
 
 /// What a file or the environment cannot say: it would come too late.
-constexpr std::array<std::string_view, 5> kOnlyFlags{
-    "help", "config", "check", "print-config", "demo"
+constexpr std::array<std::string_view, 6> kOnlyFlags{
+    "help", "config", "check", "print-config", "demo", "dev"
 };
 
 std::string key_of(const CLI::Option& option) {
@@ -49,6 +49,12 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 bool is_list(const CLI::Option& option) {
     return option.get_expected_max() > 1 || option.get_delimiter() != '\0' ||
            option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+}
+
+ServeSetting::Type type_of(const CLI::Option& option) {
+    if (option.get_expected_max() == 0) return ServeSetting::Type::Flag;
+    if (is_list(option)) return ServeSetting::Type::List;
+    return option.get_type_name() == "N" ? ServeSetting::Type::Number : ServeSetting::Type::Text;
 }
 
 /// Gives the option these values, as if they stood on the command line.
@@ -181,7 +187,9 @@ void CommandLine::configure_serve(Session& session) {
         const std::string key = key_of(*seen);
         if (key.empty()) continue;
         CLI::Option& option = *app_.get_subcommand("serve")->get_option(seen->get_name());
-        ServeSetting setting{.key = key, .about = option.get_description()};
+        ServeSetting setting{
+            .key = key, .type = type_of(option), .about = option.get_description()
+        };
         const ConfigEntry* entry = find_entry(entries, key);
         if (option.count() > 0) {
             setting.origin = "flag";
@@ -204,9 +212,12 @@ void CommandLine::configure_serve(Session& session) {
         } else {
             setting.origin = "default";
         }
-        setting.value = fmt::format("{}", fmt::join(option.results(), ", "));
+        setting.values = option.results();
         serve_.settings.push_back(std::move(setting));
     }
+    if (!serve_.is_dev) return;
+    if (serve_.definitions.empty()) serve_.definitions = ".";
+    serve_.is_verbose = true;
 }
 
 int CommandLine::serve(Session& session) {
@@ -240,35 +251,19 @@ void CommandLine::add_serve() {
         )
         ->type_name("DIR");
     serve->add_flag("--demo", serve_.is_demo, "Fill an empty database with a month of sample data");
+    serve->add_flag(
+        "--dev",
+        serve_.is_dev,
+        "Develop: each change in this folder becomes the next version; for a new database"
+    );
+    add_serve_database(serve);
     serve->add_flag("--check", serve_.is_check, "Only check the settings and workflows");
     serve->add_flag(
         "--print-config",
         serve_.prints_settings,
         "Only print the settings and where each comes from"
     );
-    serve
-        ->add_option(
-            "--listen", serve_.listen, "HOST:PORT, unix:PATH or fd:N (default: 127.0.0.1:8322)"
-        )
-        ->type_name("ADDRESS")
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    serve->add_option("--tls-cert", serve_.tls_certificate, "Serve HTTPS with this certificate")
-        ->type_name("FILE");
-    serve->add_option("--tls-key", serve_.tls_key, "The private key of the certificate")
-        ->type_name("FILE");
-    serve
-        ->add_option("--behind-proxy", serve_.behind_proxy, "Serve only proxies at these addresses")
-        ->type_name("CIDR,...")
-        ->delimiter(',');
-    serve->add_flag(
-        "--insecure-plaintext", serve_.is_plaintext_allowed, "Serve other machines without TLS"
-    );
-    serve->add_flag("--no-auth", serve_.has_no_login, "No login; only for loopback addresses");
-    serve->add_option("--allowed-hosts", serve_.allowed_hosts, "Further names of this server")
-        ->type_name("NAME,...")
-        ->delimiter(',');
+    add_serve_network(serve);
     add_serve_access(serve);
     serve->add_option("--base-path", serve_.base_path, "Serve everything below this path (/)")
         ->type_name("PATH");
@@ -286,6 +281,59 @@ void CommandLine::add_serve() {
         "How long handlers may continue after SIGTERM (30s)"
     );
     serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
+}
+
+/// Where it keeps and finds everything.
+void CommandLine::add_serve_database(CLI::App* serve) {
+    serve
+        ->add_option(
+            "--db-read", serve_.db_read, "Read for the API from this replica (default: --db)"
+        )
+        ->type_name("URL");
+    add_choice(
+        serve,
+        "--migrate",
+        serve_.migrate,
+        "Bring the tables up to date at the start (auto), or refuse others (check)",
+        {"auto", "check"}
+    );
+    serve->add_flag(
+        "--no-wait", serve_.may_not_wait, "End if the database does not answer at the start"
+    );
+}
+
+/// Where it listens, and to whom.
+void CommandLine::add_serve_network(CLI::App* serve) {
+    serve
+        ->add_option(
+            "--listen", serve_.listen, "HOST:PORT, unix:PATH or fd:N (default: 127.0.0.1:8322)"
+        )
+        ->type_name("ADDRESS")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    serve->add_option("--tls-cert", serve_.tls_certificate, "Serve HTTPS with this certificate")
+        ->type_name("FILE");
+    serve->add_option("--tls-key", serve_.tls_key, "The private key of the certificate")
+        ->type_name("FILE");
+    serve
+        ->add_option(
+            "--tls-client-ca",
+            serve_.tls_client_ca,
+            "Log in clients with a certificate that these authorities have signed"
+        )
+        ->type_name("FILE");
+    serve
+        ->add_option("--behind-proxy", serve_.behind_proxy, "Serve only proxies at these addresses")
+        ->type_name("CIDR,...")
+        ->delimiter(',');
+    serve->add_flag(
+        "--insecure-plaintext", serve_.is_plaintext_allowed, "Serve other machines without TLS"
+    );
+    serve->add_flag("--no-auth", serve_.has_no_login, "No login; only for loopback addresses");
+    serve->add_option("--allowed-hosts", serve_.allowed_hosts, "Further names of this server")
+        ->type_name("NAME,...")
+        ->delimiter(',');
 }
 
 void CommandLine::add_token() {

@@ -16,6 +16,7 @@
 #include <ebb/server.h>
 
 #include "cli/admin.h"
+#include "cli/beating_store.h"
 #include "cli/declared.h"
 #include "cli/definition_folder.h"
 #include "cli/demo.h"
@@ -26,8 +27,10 @@
 #include "cli/secret_key.h"
 #include "cli/serve_options.h"
 #include "cli/serve_settings.h"
+#include "cli/serve_stores.h"
 #include "cli/service_notice.h"
 #include "cli/serving.h"
+#include "cli/state_signal.h"
 #include "cli/traces.h"
 #include "cli/watched_handlers.h"
 #include "cli/worker_log.h"
@@ -53,26 +56,8 @@ constexpr auto kAuditPurge = std::chrono::hours(1);
 constexpr auto kFolderQuiet = std::chrono::milliseconds(200);
 /// How long requests that are under way may take when the server stops.
 constexpr auto kRequestLimit = std::chrono::seconds(10);
-
-/// Two handles of one database, so that no dashboard waits for a commit or the reverse. A database
-/// in memory has one.
-struct Stores {
-    Stores(Session& session, const std::string& url, Demo* demo)
-        : store(
-              demo != nullptr ? demo->open(url)
-                              : session.streams().open_store(url, OpenMode::MayCreate)
-          ) {
-        const bool is_memory = parse_store_url(url).kind == StoreUrl::Kind::Memory;
-        if (!is_memory) own_reads = session.streams().open_store(url, OpenMode::MayCreate);
-        reads = is_memory ? store.get() : own_reads.get();
-        admin = open_admin_store(url);
-    }
-
-    StorePtr store;
-    StorePtr own_reads;
-    Store* reads = nullptr;
-    std::unique_ptr<AdminStore> admin;
-};
+/// An engine that has sent no heartbeat for so long is stuck.
+constexpr auto kStuckAfter = std::chrono::seconds(10);
 
 LogLevel level_of(Session& session, const ServeOptions& options) {
     if (session.options().is_quiet) return LogLevel::Warning;
@@ -94,15 +79,18 @@ class Serving {
         Session& session,
         const ServeOptions& options,
         const std::string& url,
-        const std::vector<DefinitionFile>& files
+        const std::vector<DefinitionFile>& files,
+        WorkerLog& log,
+        Demo* demo,
+        ServeStores stores
     )
         : session_(session),
           options_(options),
           url_(url),
-          log_(session, level_of(session, options)),
-          demo_(options.is_demo ? std::make_unique<Demo>(*session.streams().clock) : nullptr),
+          log_(log),
+          demo_(demo),
           box_(open_secret_box(session, {.key = options.key, .old_key = options.old_key})),
-          stores_(session, url, demo_.get()),
+          stores_(std::move(stores)),
           folder_(new_folder()),
           files_(with_folder(files)),
           policy_(session, files_, options.may_exec),
@@ -110,6 +98,7 @@ class Serving {
           traces_(traces_from_environment(session, &log_)),
           measured_(metrics_ ? metrics_->measure(*stores_.store) : nullptr),
           worker_store_(measured_ ? *measured_ : *stores_.store, policy_),
+          beating_store_(worker_store_, *session.streams().clock),
           known_handlers_(make_handlers()),
           handlers_(watch_handlers(
               known_handlers_,
@@ -117,7 +106,7 @@ class Serving {
               [this](const CallStarted& call) { log_.write(call); }
           )),
           engine_(
-              worker_store_,
+              beating_store_,
               handlers_,
               {.worker_id = options.id.empty() ? process_worker_id() : options.id,
                .threads = options.threads,
@@ -137,7 +126,11 @@ class Serving {
           }),
           server_(engine_, *stores_.store, *stores_.reads, all_server_options()),
           drain_timeout_(options.drain_timeout),
-          notice_(session.streams().environment("NOTIFY_SOCKET")) {
+          notice_(session.streams().environment("NOTIFY_SOCKET")),
+          watchdog_pause_(ServiceNotice::watchdog_pause(
+              session.streams().environment("WATCHDOG_USEC"),
+              session.streams().environment("WATCHDOG_PID")
+          )) {
         if (const int sealed = server::seal_rows(*stores_.store, *stores_.admin, box_.get())) {
             const LogField fields[] = {{"rows", sealed}};
             log_.write(LogLevel::Info, "secrets_encrypted", fields);
@@ -160,6 +153,7 @@ class Serving {
         // requests a reload.
         if (!session_.streams().err.is_terminal) interrupts_.take_hangups_as_reloads();
         const auto caught = session_.streams().catch_signals(interrupts_);
+        const StateSignal asked(interrupts_);
         if (!options_.has_no_worker) end_leases_of_dead_processes(*stores_.store);
         engine_.run();
         server_.start();
@@ -169,10 +163,12 @@ class Serving {
             housekeeper_ = std::jthread([this](const auto& stop) { purge_audit(stop); });
         }
         if (folder_) follower_ = std::jthread([this](const auto& stop) { follow_folder(stop); });
-        notice_.send("READY=1");
+        notice_.send(fmt::format("READY=1\nSTATUS=Serving {}", server_.url()));
         while (interrupts_.count() == 0 && !engine_.is_displaced()) {
             interrupts_.wait(kLook);
             if (interrupts_.take_reload()) reload();
+            if (StateSignal::take()) log_state();
+            feed_watchdog();
         }
         notice_.send("STOPPING=1");
         return stop();
@@ -181,7 +177,13 @@ class Serving {
  private:
     std::unique_ptr<DefinitionFolder> new_folder() {
         if (options_.definitions.empty()) return nullptr;
-        return std::make_unique<DefinitionFolder>(options_.definitions, session_, log_);
+        using Strictness = DefinitionFolder::Strictness;
+        return std::make_unique<DefinitionFolder>(
+            options_.definitions,
+            options_.is_dev ? Strictness::Skipped : Strictness::Invalid,
+            session_,
+            log_
+        );
     }
 
     std::vector<DefinitionFile> with_folder(std::vector<DefinitionFile> files) {
@@ -189,15 +191,30 @@ class Serving {
         // What the database has in other words must not be run in the words of the file.
         const HandlerRegistry none;
         Engine registrar(*stores_.store, none);
-        for (DefinitionFile& file : folder_->scan()) {
-            bool is_accepted = false;
-            folder_->put(file, [&] {
-                registrar.register_workflow(file.definition);
-                is_accepted = true;
+        for (const DefinitionFile& found : folder_->scan()) {
+            folder_->put(found, [&](DefinitionFile& file) {
+                take(registrar, file);
+                files.push_back(file);
             });
-            if (is_accepted) files.push_back(std::move(file));
         }
         return files;
+    }
+
+    /// Registers the definition. In development, what the database has in other words becomes the
+    /// next version.
+    void take(Engine& engine, DefinitionFile& file) {
+        Definition& definition = file.definition;
+        if (options_.is_dev) {
+            const auto newest = stores_.store->find_workflow(definition.name, std::nullopt);
+            if (newest) definition.version = std::max(definition.version, newest->version);
+        }
+        try {
+            engine.register_workflow(definition);
+        } catch (const Error& error) {
+            if (!options_.is_dev || error.code() != ErrorCode::WorkflowConflict) throw;
+            ++definition.version;
+            engine.register_workflow(definition);
+        }
     }
 
     /// From which the relative paths of workflows are meant that no file on the command line has.
@@ -246,10 +263,10 @@ class Serving {
     void read_folder() {
         for (const DefinitionFile& file : folder_->scan()) {
             try {
-                folder_->put(file, [&] {
-                    engine_.register_workflow(file.definition);
-                    policy_.give(file);
-                    if (!options_.has_no_worker) later_workers_.serve(file);
+                folder_->put(file, [&](DefinitionFile& taken) {
+                    take(engine_, taken);
+                    policy_.give(taken);
+                    if (!options_.has_no_worker) later_workers_.serve(taken);
                 });
             } catch (const Error& error) {
                 const LogField fields[] = {{"file", file.path}, {"error", error.what()}};
@@ -329,11 +346,12 @@ class Serving {
             return;
         }
         session_.print(fmt::format(
-            "Ebb {} on {}  (store {}, worker {})\n",
+            "Ebb {} on {}  (store {}, worker {}{})\n",
             EBB_VERSION,
             server_.url(),
             shown_url(url_),
-            options_.has_no_worker ? "off" : "on"
+            options_.has_no_worker ? "off" : "on",
+            options_.is_dev ? ", for development" : ""
         ));
         if (demo_) {
             session_.print(
@@ -373,6 +391,42 @@ class Serving {
             log_.write(LogLevel::Error, "config_refused", fields);
         }
         notice_.send("READY=1");
+    }
+
+    /// Notifies the service manager that this process makes progress, if it does: an engine or a
+    /// server that is stuck is then restarted, but not because a database does not answer.
+    void feed_watchdog() {
+        if (watchdog_pause_ == Duration::zero()) return;
+        const SteadyPoint now = session_.streams().clock->steady_now();
+        if (now < next_feeding_ || !is_alive()) return;
+        next_feeding_ = now + watchdog_pause_;
+        notice_.send("WATCHDOG=1");
+    }
+
+    bool is_alive() const { return server_.is_alive() && beating_store_.is_beating(kStuckAfter); }
+
+    /// For the day on which something is stuck: SIGUSR1.
+    void log_state() {
+        const EngineCounters engine = engine_.counters();
+        std::vector<LogField> fields{
+            {"alive", is_alive()},
+            {"engine_beating", beating_store_.is_beating(kStuckAfter)},
+            {"started", engine.started},
+            {"finished", engine.finished},
+            {"steps", engine.steps},
+            {"attempts_failed", engine.attempts_failed},
+            {"commits", engine.commits},
+            {"conflicts", engine.conflicts},
+            {"claims", engine.claims},
+            {"tasks_claimed", engine.tasks_claimed},
+            {"leases_lost", engine.leases_lost},
+            {"store_errors", engine.store_errors},
+            {"in_flight", engine.in_flight},
+            {"stuck_handlers", engine.stuck_handlers},
+        };
+        const auto counters = server_.state();
+        for (const auto& [name, value] : counters) fields.emplace_back(name, value);
+        log_.write(LogLevel::Info, "state", fields);
     }
 
     ConfigReport shown_config() const {
@@ -416,10 +470,10 @@ class Serving {
     const ServeOptions& options_;
     const std::string url_;
     Interrupts interrupts_;
-    WorkerLog log_;
-    std::unique_ptr<Demo> demo_;            ///< null unless it is asked for
+    WorkerLog& log_;
+    Demo* const demo_;                      ///< null unless it is asked for
     std::shared_ptr<const SecretBox> box_;  ///< null: secrets are stored in clear text
-    Stores stores_;
+    ServeStores stores_;
     std::unique_ptr<DefinitionFolder> folder_;  ///< null unless it is asked for
     const std::vector<DefinitionFile> files_;   ///< those of the command line first
     ExecPolicy policy_;
@@ -427,6 +481,7 @@ class Serving {
     std::shared_ptr<Telemetry> traces_;  ///< null if nothing asks for them
     StorePtr measured_;
     GuardedStore worker_store_;
+    BeatingStore beating_store_;
     HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;
@@ -437,21 +492,29 @@ class Serving {
     std::atomic<bool> is_config_good_{true};
     Duration drain_timeout_;
     ServiceNotice notice_;
+    const Duration watchdog_pause_;  ///< zero: the service manager has no watchdog
+    SteadyPoint next_feeding_{};
     std::jthread starter_;      ///< of the demo
     std::jthread follower_;     ///< reads the folder of definitions
     std::jthread housekeeper_;  ///< of the audit
 };
 
+/// In JSON. The password of a database is left out.
+std::string shown_value(const ServeSetting& setting, const std::string& url) {
+    if (setting.key == "db") return nlohmann::json(shown_url(url)).dump();
+    if (setting.key != "db_read") return setting.json();
+    return nlohmann::json(shown_url(setting.text())).dump();
+}
+
 /// YAML that --config reads; settings with their defaults are comments.
 void print_settings(Session& session, const ServeOptions& options, const std::string& url) {
     for (const ServeSetting& setting : options.settings) {
-        const bool is_db = setting.key == "db";
-        const std::string value = is_db ? shown_url(url) : setting.value;
+        const bool is_default = setting.origin == "default";
         session.print(
-            setting.origin == "default"
+            is_default
                 ? fmt::format("# {}: {}\n", setting.key, setting.about)
                 : fmt::format(
-                      "{}: {}  # {}\n", setting.key, nlohmann::json(value).dump(), setting.origin
+                      "{}: {}  # {}\n", setting.key, shown_value(setting, url), setting.origin
                   )
         );
     }
@@ -490,6 +553,10 @@ int run_server(Session& session, const ServeOptions& options) {
     const std::string url = url_of(session, options);
     check_server_options(server_options(options));
     check_declared(session, options.declared);
+    check_stores(options, url);
+    if (options.is_demo && options.is_dev) {
+        throw Error(ErrorCode::InvalidArgument, "--demo has a life of its own: leave --dev out.");
+    }
     if (options.is_demo && !options.files.empty()) {
         throw Error(
             ErrorCode::InvalidArgument, "--demo serves its own workflows: leave the files out."
@@ -508,7 +575,12 @@ int run_server(Session& session, const ServeOptions& options) {
     if (options.prints_settings) print_settings(session, options, url);
     if (options.is_check) session.note("The settings and the workflows are valid.\n");
     if (options.is_check || options.prints_settings) return kOk;
-    return Serving(session, options, url, files).go();
+    WorkerLog log(session, level_of(session, options));
+    const auto demo = options.is_demo ? std::make_unique<Demo>(*session.streams().clock) : nullptr;
+    auto stores = open_stores(session, options, url, log, demo.get());
+    // A signal has ended the wait for the database.
+    if (!stores) return kOk;
+    return Serving(session, options, url, files, log, demo.get(), std::move(*stores)).go();
 }
 
 }  // namespace ebb::cli

@@ -122,6 +122,13 @@ void DefinitionFolder::note_gone() {
     }
 }
 
+std::optional<DefinitionFile> DefinitionFolder::read(const std::string& path) {
+    if (strictness_ == Strictness::Invalid) return read_definition_file(path, session_);
+    auto file = check_definition_file(path, session_, {.only_workflows = true});
+    if (file && file->holds_types) return std::nullopt;
+    return file;
+}
+
 void DefinitionFolder::look_at(const std::string& name, std::vector<DefinitionFile>& changed) {
     const std::string path = (fs::path(path_) / name).string();
     DefinitionFileReport report{.file = name, .state = "unreadable"};
@@ -138,7 +145,9 @@ void DefinitionFolder::look_at(const std::string& name, std::vector<DefinitionFi
             if (known.is_done && known.text == text && known.report.state != "unreadable") return;
             known.text = std::move(text);
         }
-        file = read_definition_file(path, session_);
+        auto found = read(path);
+        if (!found) return;
+        file = std::move(*found);
     } catch (const InvalidDefinitionFile& invalid) {
         // A file of --types.
         file = invalid.file;
@@ -184,10 +193,10 @@ void DefinitionFolder::note(const std::string& name, DefinitionFileReport report
     write_event(log_, level, state, fields);
 }
 
-void DefinitionFolder::put(const DefinitionFile& file, const std::function<void()>& put) {
+void DefinitionFolder::put(DefinitionFile file, const std::function<void(DefinitionFile&)>& put) {
     const std::string name = fs::path(file.path).filename().string();
     try {
-        put();
+        put(file);
         note(name, report_of(file, "registered"), LogLevel::Info);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::WorkflowConflict) throw;

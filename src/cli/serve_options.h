@@ -14,10 +14,18 @@ class Session;
 
 /// A setting of `ebb serve` and where it comes from.
 struct ServeSetting {
+    enum class Type { Text, Number, Flag, List };
+
     std::string key{};
-    std::string value{};   ///< empty: the default
-    std::string origin{};  ///< `flag`, `EBB_LISTEN`, `serve.yaml:3:1`, `default`
+    Type type = Type::Text;
+    std::vector<std::string> values{};  ///< at most one, unless it is a list; none: the default
+    std::string origin{};               ///< `flag`, `EBB_LISTEN`, `serve.yaml:3:1`, `default`
     std::string about{};
+
+    /// As people read it: `a, b` of a list.
+    std::string text() const;
+    /// As the configuration file has it, in JSON: `true`, `3`, `["a", "b"]`, `"a"`.
+    std::string json() const;
 };
 
 /// Who logs people in, by OpenID Connect.
@@ -35,13 +43,16 @@ struct OidcOptions {
 };
 
 struct ServeOptions {
-    std::string config{};  ///< a file
-    std::string db{};      ///< of the configuration file, if nothing else names one
+    std::string config{};          ///< a file
+    std::string db{};              ///< of the configuration file, if nothing else names one
+    std::string db_read{};         ///< a replica for the API; empty = the database itself
+    std::string migrate = "auto";  ///< or `check`: other versions of the tables are refused
     std::vector<std::string> files{};
     std::string definitions{};  ///< a folder
     std::vector<std::string> listen{};
     std::string tls_certificate{};
     std::string tls_key{};
+    std::string tls_client_ca{};
     std::vector<std::string> behind_proxy{};
     std::vector<std::string> allowed_hosts{};
     std::string proxy_secret_file{};  ///< not empty: the proxy logs people in
@@ -75,7 +86,9 @@ struct ServeOptions {
     std::string smtp_ca_file{};
     bool may_deliver_privately = false;  ///< webhooks to loopback and private addresses
     bool is_demo = false;
-    bool may_exec = false;  ///< programs that only the database names
+    bool is_dev = false;
+    bool may_not_wait = false;  ///< for a database that does not answer at the start
+    bool may_exec = false;      ///< programs that only the database names
     bool is_verbose = false;
     bool is_check = false;         ///< look at everything, serve nothing
     bool prints_settings = false;  ///< the same, and print what is in force

@@ -11,6 +11,8 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/admin.h"
 #include "cli/open_store.h"
@@ -135,11 +137,22 @@ SettingReport report_of(const ServeSetting& setting) {
         report.origin = setting.origin.find(':') == std::string::npos ? "environment" : "file";
         report.place = setting.origin;
     }
-    if (setting.origin != "default") report.value = without_login(setting.value);
+    if (setting.origin != "default") report.value = without_login(setting.text());
     return report;
 }
 
 }  // namespace
+
+std::string ServeSetting::text() const {
+    return fmt::format("{}", fmt::join(values, ", "));
+}
+
+std::string ServeSetting::json() const {
+    if (type == Type::List) return nlohmann::json(values).dump();
+    const std::string value = text();
+    if (type == Type::Flag) return value.empty() ? "false" : value;
+    return type == Type::Number ? value : nlohmann::json(value).dump();
+}
 
 ServerOptions server_options(
     const ServeOptions& options, AdminStore* admin, LogSink* log, Metrics* metrics
@@ -147,6 +160,7 @@ ServerOptions server_options(
     ServerOptions server{
         .tls_certificate = options.tls_certificate,
         .tls_key = options.tls_key,
+        .tls_client_ca = options.tls_client_ca,
         .behind_proxy = options.behind_proxy,
         .allows_plaintext = options.is_plaintext_allowed,
         .needs_login = !options.has_no_login,
@@ -162,6 +176,7 @@ ServerOptions server_options(
         .title = options.title,
         .links = links_of(options),
         .has_worker = !options.has_no_worker,
+        .is_dev = options.is_dev,
         .admin = admin,
         .log = log,
         .metrics = metrics,
@@ -200,6 +215,9 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
         if (was != is) keys.emplace_back(key);
     };
     compare("db", now.db, fresh.db);
+    compare("db_read", now.db_read, fresh.db_read);
+    compare("migrate", now.migrate, fresh.migrate);
+    compare("no_wait", now.may_not_wait, fresh.may_not_wait);
     compare("definitions", now.definitions, fresh.definitions);
     compare("listen", now.listen, fresh.listen);
     compare("tls_cert", now.tls_certificate.empty(), fresh.tls_certificate.empty());
@@ -241,8 +259,13 @@ std::vector<SettingReport> setting_reports(
     const ServeOptions& now, const ServeOptions& fresh, const std::string& url
 ) {
     // Server::reload and a stop read them again.
-    constexpr std::array<std::string_view, 5> kLive{
-        "tls_cert", "tls_key", "allowed_hosts", "requests_per_second", "drain_timeout"
+    constexpr std::array<std::string_view, 6> kLive{
+        "tls_cert",
+        "tls_key",
+        "tls_client_ca",
+        "allowed_hosts",
+        "requests_per_second",
+        "drain_timeout"
     };
     const std::vector<std::string> waiting = need_restart(now, fresh);
     std::vector<SettingReport> reports;
@@ -260,6 +283,7 @@ std::vector<SettingReport> setting_reports(
         report.is_live = is_live;
         report.needs_restart = std::any_of(waiting.begin(), waiting.end(), is_of);
         if (setting.key == "db") report.value = shown_url(url);
+        if (setting.key == "db_read") report.value = shown_url(setting.text());
         reports.push_back(std::move(report));
     }
     return reports;

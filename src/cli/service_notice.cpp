@@ -1,10 +1,13 @@
 #include "cli/service_notice.h"
 
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "support/os_file.h"
 
@@ -12,6 +15,21 @@ namespace ebb::cli {
 
 ServiceNotice::ServiceNotice(std::optional<std::string> socket)
     : socket_(std::move(socket).value_or("")) {}
+
+Duration ServiceNotice::watchdog_pause(
+    const std::optional<std::string>& period, const std::optional<std::string>& process
+) {
+    std::int64_t microseconds = 0;
+    const auto read = [](const std::string& text, std::int64_t& number) {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        return error == std::errc() && end == text.data() + text.size() && number > 0;
+    };
+    if (!period || !read(*period, microseconds)) return Duration::zero();
+    // Variables that were meant for a parent are not ours.
+    std::int64_t meant = 0;
+    if (process && (!read(*process, meant) || meant != getpid())) return Duration::zero();
+    return Duration(microseconds / 2);
+}
 
 void ServiceNotice::send(std::string_view state) const noexcept {
     sockaddr_un address{};

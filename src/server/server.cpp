@@ -27,6 +27,9 @@ using server::Access;
 using server::Api;
 using server::Hub;
 
+/// An I/O thread that has done nothing for so long is stuck.
+constexpr auto kStuckAfter = std::chrono::seconds(10);
+
 const Clock& system_clock() {
     static const SystemClock clock;
     return clock;
@@ -68,6 +71,14 @@ std::vector<std::string> allowed_hosts(const ServerOptions& options) {
     const std::string_view rest = std::string_view(options.public_url).substr(slashes + 3);
     hosts.emplace_back(server::host_name(rest.substr(0, rest.find('/'))));
     return hosts;
+}
+
+http::TlsFiles tls_files(const ServerOptions& options) {
+    return {
+        .certificate = options.tls_certificate,
+        .key = options.tls_key,
+        .client_ca = options.tls_client_ca,
+    };
 }
 
 std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
@@ -179,6 +190,7 @@ class Server::Core {
               EBB_VERSION
           } {
         service_.has_worker = options.has_worker;
+        service_.is_dev = options.is_dev;
         service_.needs_login = options.needs_login;
         if (options.oidc) {
             sign_in_ = std::make_unique<server::SignIn>(
@@ -223,9 +235,7 @@ class Server::Core {
 
     void reload(const ServerOptions& options) {
         check_server_options(options);
-        if (!options_.tls_certificate.empty()) {
-            http_->reload_tls({{.certificate = options.tls_certificate, .key = options.tls_key}});
-        }
+        if (!options_.tls_certificate.empty()) http_->reload_tls({tls_files(options)});
         api_->set_limits(allowed_hosts(options), options.requests_per_second);
     }
 
@@ -243,6 +253,21 @@ class Server::Core {
             throw Error(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a role.", role));
         }
         return url() + "#login=" + access_.create_login({.name = user, .role = *parsed});
+    }
+
+    bool is_alive() const { return api_->is_alive(); }
+
+    std::vector<std::pair<std::string, std::int64_t>> state() const {
+        const http::ConnectionCounts connections = http_->counts();
+        return {
+            {"connections", static_cast<std::int64_t>(connections.open)},
+            {"connections_accepted", static_cast<std::int64_t>(connections.accepted)},
+            {"connections_refused", static_cast<std::int64_t>(connections.refused)},
+            {"streams", static_cast<std::int64_t>(connections.streams)},
+            {"requests", api_->active()},
+            {"requests_waiting", static_cast<std::int64_t>(api_->waiting())},
+            {"watchers", static_cast<std::int64_t>(hub_.watchers())},
+        };
     }
 
     void begin_drain() {
@@ -296,7 +321,7 @@ class Server::Core {
         api.unready = [this] { return unready(); };
         api.metrics = options_.metrics;
         api.has_public_metrics = options_.has_public_metrics;
-        api.is_ticking = [this] { return http_->is_ticking(std::chrono::seconds(10)); };
+        api.is_ticking = [this] { return http_->is_ticking(kStuckAfter); };
         return api;
     }
 
@@ -309,7 +334,7 @@ class Server::Core {
             http.limits.connections_per_address_max = http.limits.connections_max;
         }
         if (!options_.tls_certificate.empty()) {
-            http.tls = {{.certificate = options_.tls_certificate, .key = options_.tls_key}};
+            http.tls = {tls_files(options_)};
         }
         http.handler = [this](http::Request request, const http::Responder& respond) {
             api_->handle(std::move(request), respond);
@@ -378,7 +403,7 @@ void check_server_options(const ServerOptions& options) {
         throw Error(ErrorCode::InvalidArgument, "A rate of requests is not negative.");
     }
     if (!options.tls_certificate.empty()) {
-        http::check_tls({.certificate = options.tls_certificate, .key = options.tls_key});
+        http::check_tls(tls_files(options));
     }
 }
 
@@ -388,6 +413,14 @@ void Server::reload(const ServerOptions& options) {
 
 void Server::start() {
     core_->start();
+}
+
+bool Server::is_alive() const {
+    return core_->is_alive();
+}
+
+std::vector<std::pair<std::string, std::int64_t>> Server::state() const {
+    return core_->state();
 }
 
 std::vector<std::string> Server::addresses() const {

@@ -15,6 +15,12 @@ void check_start_rules(const ServerOptions& options, const std::vector<http::End
             "TLS needs both a certificate and a key (--tls-cert, --tls-key)."
         );
     }
+    if (!options.tls_client_ca.empty() && options.tls_certificate.empty()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "Client certificates need TLS: give --tls-cert and --tls-key with --tls-client-ca."
+        );
+    }
     const auto open = std::find_if(endpoints.begin(), endpoints.end(), [](const auto& endpoint) {
         return !endpoint.is_local();
     });

@@ -4,6 +4,7 @@
 No case waits for a time: each waits for what the server logs, or for an answer.
 """
 
+import json
 import os
 import pathlib
 import signal
@@ -12,6 +13,9 @@ import ssl
 import subprocess
 import sys
 import unittest
+
+import jsonschema
+import yaml
 
 from contract import Contract
 from world import WORKFLOW, Client, Folder, Server, log_in
@@ -49,7 +53,7 @@ class Config(unittest.TestCase):
         self.assertEqual(with_file["title"], ('"of the file"', "serve.yaml:2:1"))
         both = self.settings("--config", file, EBB_TITLE="of the environment")
         self.assertEqual(both["title"], ('"of the environment"', "EBB_TITLE"))
-        self.assertEqual(both["threads"], ('"3"', "serve.yaml:3:1"))
+        self.assertEqual(both["threads"], ("3", "serve.yaml:3:1"))
         all_three = self.settings("--config", file, "--title", "of the flag", EBB_TITLE="x")
         self.assertEqual(all_three["title"], ('"of the flag"', "flag"))
         self.assertNotIn("base_path", all_three)
@@ -61,14 +65,14 @@ class Config(unittest.TestCase):
             "no_auth: false\nallowed_hosts: [a.example, b.example]\n"
         )
         settings = self.settings("--config", file)
-        self.assertEqual(settings["listen"][0], '"127.0.0.1:0, [::1]:0"')
-        self.assertEqual(settings["allowed_hosts"][0], '"a.example, b.example"')
+        self.assertEqual(settings["listen"][0], '["127.0.0.1:0","[::1]:0"]')
+        self.assertEqual(settings["allowed_hosts"][0], '["a.example","b.example"]')
         self.assertEqual(settings["db"], ('"sqlite:of-file.db"', "serve.yaml:1:1"))
-        self.assertEqual(settings["no_worker"][0], '"true"')
+        self.assertEqual((settings["no_worker"][0], settings["no_auth"][0]), ("true", "false"))
         environment = self.settings(
             "--config", file, EBB_LISTEN="127.0.0.1:0,127.0.0.2:0", EBB_DB="memory:"
         )
-        self.assertEqual(environment["listen"], ('"127.0.0.1:0, 127.0.0.2:0"', "EBB_LISTEN"))
+        self.assertEqual(environment["listen"], ('["127.0.0.1:0","127.0.0.2:0"]', "EBB_LISTEN"))
         self.assertEqual(environment["db"][1], "EBB_DB")
 
     def test_says_where_a_file_is_wrong(self):
@@ -288,7 +292,8 @@ retention:
             self.assertEqual(of("max_connections"), (None, "default", None))
             self.assertEqual(of("smtp_url"), ("smtp://***@mail.example:587", "flag", None))
             live = {key for key, one in settings.items() if one["is_live"]}
-            expected = {"tls_cert", "tls_key", "allowed_hosts", "requests_per_second", "drain_timeout"}
+            expected = {"tls_cert", "tls_key", "tls_client_ca", "allowed_hosts", "requests_per_second"}
+            expected.add("drain_timeout")
             self.assertEqual(live, expected)
             self.assertFalse([key for key, one in settings.items() if one["needs_restart"]])
 
@@ -331,17 +336,134 @@ retention:
             client.close()
 
     def test_tells_a_service_manager_how_far_it_is(self):
-        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.addCleanup(manager.close)
-        manager.bind(str(self.path / "notify"))
-        manager.settimeout(120)
-        environment = {"NOTIFY_SOCKET": str(self.path / "notify")}
+        manager, environment = self.manager()
         with Server(EBB, "memory", self.path, environment=environment) as server:
-            self.assertEqual(manager.recv(100), b"READY=1")
+            ready = manager.recv(1000)
+            self.assertEqual(ready, f"READY=1\nSTATUS=Serving {server.greeting['url']}".encode())
             server.process.send_signal(signal.SIGHUP)
             self.assertEqual([manager.recv(100) for _ in range(2)], [b"RELOADING=1", b"READY=1"])
             server.process.send_signal(signal.SIGTERM)
             self.assertEqual(manager.recv(100), b"STOPPING=1")
+
+    def manager(self):
+        """The socket of a service manager, and what it tells the server."""
+        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(manager.close)
+        manager.bind(str(self.path / "notify"))
+        manager.settimeout(120)
+        return manager, {"NOTIFY_SOCKET": str(self.path / "notify")}
+
+    def test_feeds_the_watchdog_of_its_own_process_only(self):
+        manager, environment = self.manager()
+        environment["WATCHDOG_USEC"] = "400000"
+        with Server(EBB, "memory", self.path, environment=environment):
+            self.assertTrue(manager.recv(1000).startswith(b"READY=1"))
+            self.assertEqual([manager.recv(100) for _ in range(3)], [b"WATCHDOG=1"] * 3)
+        while manager.recv(100) != b"STOPPING=1":
+            pass
+        for ignored in ({"WATCHDOG_PID": "1"}, {"WATCHDOG_USEC": "soon"}, {"WATCHDOG_USEC": "0"}):
+            with Server(EBB, "memory", self.path, environment={**environment, **ignored}) as server:
+                self.assertTrue(manager.recv(1000).startswith(b"READY=1"))
+                # A feeding would come after the reload, and before the end.
+                server.process.send_signal(signal.SIGHUP)
+                self.assertEqual(manager.recv(100), b"RELOADING=1", ignored)
+                self.assertEqual(manager.recv(100), b"READY=1")
+            self.assertEqual(manager.recv(100), b"STOPPING=1", ignored)
+
+    def test_logs_its_state_when_it_is_asked(self):
+        with Server(EBB, "memory", self.path, ["--no-auth"]) as server:
+            client = Client(server, Contract(ROOT))
+            client.get("/me")
+            server.process.send_signal(signal.SIGUSR1)
+            state = server.wait_for("state")
+            self.assertEqual((state["alive"], state["engine_beating"]), ("true", "true"))
+            self.assertEqual(state["requests"], "0")
+            self.assertGreaterEqual(int(state["connections"]), 1)
+            self.assertEqual(state["in_flight"], "0")
+            self.assertEqual(client.get("/me").status, 200, "it goes on")
+            client.close()
+
+    def schema(self):
+        return json.loads((ROOT / "schema" / "serve.schema.json").read_text())
+
+    def test_the_schema_has_exactly_the_settings(self):
+        """Each with the words of the help; print-config has them all."""
+        lines = self.serve("--print-config").splitlines()
+        about = dict(line.removeprefix("# ").split(": ", 1) for line in lines)
+        declared = {"webhooks", "hooks", "queues", "retention"}
+        properties = self.schema()["properties"]
+        self.assertEqual(set(properties) - declared, set(about))
+        for key, text in about.items():
+            self.assertEqual(properties[key]["description"], text, key)
+        for key in declared:
+            self.serve("--check", "--config", self.write(f"{key}: {{}}\n"))
+
+    def test_the_schema_and_the_reader_agree(self):
+        jsonschema.Draft7Validator.check_schema(self.schema())
+        validator = jsonschema.Draft7Validator(self.schema())
+        (self.path / "secret").write_text("whsec_" + "A" * 43 + "=\n")
+        (self.path / "secret").chmod(0o600)
+        files = {
+            "proxy_secret_file": "behind_proxy: 127.0.0.1\nproxy_secret_file: secret",
+            "oidc_client_secret_file": (
+                "public_url: https://ebb.example.com\noidc_issuer: https://login.example.com\n"
+                "oidc_client_id: ebb\noidc_client_secret_file: secret"
+            ),
+        }
+        good = [
+            "db: sqlite:x.db\ndb_read: sqlite:x.db\nmigrate: check\nno_wait: true",
+            "listen: 127.0.0.1:0", "listen: ['127.0.0.1:0', '[::1]:0']", "listen: []",
+            "threads: 3\nrequests_per_second: 0\nmax_connections: 100000", "title: 7\nid: true",
+            "drain_timeout: 1h30m", "drain_timeout: 0", "drain_timeout: 1.5s", "audit_retention: P30D",
+            "allowed_hosts: [a.example, b.example]\nbehind_proxy: 10.0.0.0/8",
+            "no_worker: true\nno_auth: false\nverbose: true\nallow_exec: true\npublic_metrics: true",
+            "links: ['Logs=https://logs.example.com/?q=${instance.id}']", *files.values(),
+            "webhooks:\n  ops: {url: 'https://x.example', format: slack, events: [instance.*], payload: true}",
+            "webhooks:\n  ops: {url: 'https://x.example', secret: {file: secret}, enabled: null, where: ''}",
+            "hooks: {a: {scheme: hmac, workflow: w, header: X-S, encoding: base64, secret: {env: EBB_HOOK_A}}}",
+            "hooks: {a: {scheme: github, workflow: w, signal: s, key: '${ body.id }', when: null, input: 1}}",
+            "queues:\n  q: {concurrency: 3, concurrency_per_key: null, rate: {starts: 1, period: 1m}}",
+            "queues: {q: {}, r: {rate: null}}", "retention: {w: {completed: 30d, failed: forever}, v: {}}",
+        ]
+        bad = [
+            "listne: x", "check: true", "config: x", "demo: true", "dev: true", "title: {a: b}", "title: [a]",
+            "threads: many", "threads: 0", "threads: 4097", "requests_per_second: -1", "max_connections: 0",
+            "no_worker: perhaps", "drain_timeout: soon", "drain_timeout: 1s1h", "drain_timeout: 1x",
+            "audit_retention: ''", "listen: {a: b}", "migrate: never", "- listen",
+            "webhooks: [ops]", "webhooks: {ops: x}", "webhooks: {ops: {}}",
+            "webhooks: {'a b': {url: 'https://x.example'}}",
+            "webhooks:\n  ops: {url: 'https://x.example', urll: x}",
+            "webhooks:\n  ops: {url: 'https://x.example', format: fax}",
+            "webhooks:\n  ops: {url: 'https://x.example', secret: whsec_x}",
+            "webhooks:\n  ops: {url: 'https://x.example', enabled: 1}",
+            "hooks: {a: {scheme: token}}", "hooks: {a: {scheme: fax, workflow: w}}",
+            "hooks: {a: {scheme: token, workflow: w, secret: abcdefghijklmnop}}",
+            "hooks: {a: {scheme: token, workflow: w, limit: 3}}",
+            "queues: {q: {concurrency: -1}}", "queues: {q: {parallel: 1}}", "queues: {q: {rate: {starts: 1}}}",
+            "queues: {q: {rate: {starts: 0, period: 1m}}}", "queues: {q: {rate: {starts: 1, period: soon}}}",
+            "retention: {w: {completed: soon}}", "retention: {w: {cancelled: 1d}}", "retention: {w: 30d}",
+        ]
+        for text, code in [*((text, 0) for text in good), *((text, 2) for text in bad)]:
+            with self.subTest(text):
+                errors = [error.message for error in validator.iter_errors(yaml.safe_load(text))]
+                self.assertEqual(bool(errors), code != 0, errors)
+                self.serve("--check", "--config", self.write(text + "\n"), code=code)
+
+    def test_what_print_config_prints_can_be_read_and_fits_the_schema(self):
+        text = (
+            "listen: ['127.0.0.1:0', '[::1]:0']\nthreads: 3\nno_worker: true\nno_auth: false\ntitle: 'a: b'\n"
+            "drain_timeout: 5s\nallowed_hosts: [a.example, b.example]\nredact_names: one\n"
+            "queues: {mail: {concurrency: 3}}\n"
+        )
+        printed = self.serve("--print-config", "--config", self.write(text))
+        jsonschema.Draft7Validator(self.schema()).validate(yaml.safe_load(printed))
+        again = self.serve("--print-config", "--config", self.write(printed, "printed.yaml"))
+        self.assertEqual(yaml.safe_load(again), yaml.safe_load(printed))
+        wanted = yaml.safe_load(text)
+        self.assertEqual(
+            {key: value for key, value in yaml.safe_load(printed).items() if key in wanted},
+            {**wanted, "redact_names": ["one"]},
+        )
 
 
 if __name__ == "__main__":

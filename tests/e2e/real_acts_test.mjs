@@ -31,6 +31,12 @@ steps:
     roles: [legal]
     quorum: 2
 `,
+  purchase: `
+workflow: purchase
+steps:
+  - decision: approve
+    roles: [boss, owner]
+`,
   // Its only compensation fails for good.
   transfer: `
 workflow: transfer
@@ -156,6 +162,29 @@ test('a quorum of two: one vote is not enough, the second person’s is', async 
   await real.api('POST', `/instances/${id}/decide`, { verdict: 'confirm', role: 'legal' });
   await page.locator('.inbox .item', { hasText: 'contract' }).waitFor({ state: 'detached' });
   await real.until(id, (view) => view.status === 'completed');
+});
+
+test('a decision of several roles: the person says in which one, in the inbox and on the page of the instance', async () => {
+  const [first, second] = [await start('purchase'), await start('purchase')];
+  for (const id of [first, second]) await real.until(id, real.waits('decision'));
+  await open(`decisions?at=${first}/approve/1`);
+  await page.locator('.card').getByRole('button', { name: 'Confirm' }).click();
+  assert.deepEqual(await dialog().getByLabel('In which role').locator('option').allTextContents(), ['', 'boss', 'owner']);
+  await dialog().getByRole('button', { name: 'Confirm', exact: true }).click();
+  assert.equal(await dialog().getByLabel('In which role').evaluate((one) => one.validity.valueMissing), true, 'it is not sent without a role');
+  await dialog().getByLabel('In which role').selectOption('owner');
+  await dialog().getByRole('button', { name: 'Confirm', exact: true }).click();
+  await real.until(first, (view) => view.status === 'completed');
+  assert.deepEqual((await events(first, 'decision_made')).map((event) => event.payload.role), ['owner']);
+
+  // This page does not know the roles before the server says them.
+  await open(`instances/${second}`);
+  await button('Reject').click();
+  await dialog().getByRole('button', { name: 'Reject', exact: true }).click();
+  await dialog().getByLabel('In which role').selectOption('boss');
+  await dialog().getByRole('button', { name: 'Reject', exact: true }).click();
+  await real.until(second, (view) => view.status === 'failed');
+  assert.deepEqual((await events(second, 'decision_made')).map((event) => event.payload.role), ['boss']);
 });
 
 test('a compensation that fails for good: it is skipped by a person, and the cancel goes on', async () => {

@@ -54,7 +54,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   const access = makeAccess({ ...world, hostile, empty });
   // What a test does to the server. Answers to the requests `fail` are `problem`, those to `cut` break off in their middle,
   // those to `hold` wait until `release()`; `away` answers nothing at all.
-  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [], counting: 0, decision_roles: [], scan: 0 };
+  const control = { fail: null, problem: null, cut: null, hold: null, held: [], role, delay: 0, away: false, requests: [], counting: 0, decision_roles: [], scan: 0, is_dev: false, stuck: 0 };
   const release = () => {
     control.hold = null;
     for (const go of control.held.splice(0)) go();
@@ -209,7 +209,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     return { workflow: row.workflow, version: row.version, revision: row.revision, status: row.status, marks: found };
   }
 
-  const stats = () => ({ instances: counts(world.instances), workflows: world.definitions.length, workers: { alive: world.workers.filter((one) => one.is_alive && !one.is_draining).length, draining: world.workers.filter((one) => one.is_draining).length, dead: world.workers.filter((one) => !one.is_alive).length }, unserved: unserved().reduce((sum, one) => sum + one.tasks, 0), server: { requests: control.requests.length } });
+  const stats = () => ({ instances: counts(world.instances), workflows: world.definitions.length, workers: { alive: world.workers.filter((one) => one.is_alive && !one.is_draining).length, draining: world.workers.filter((one) => one.is_draining).length, dead: world.workers.filter((one) => !one.is_alive).length }, unserved: unserved().reduce((sum, one) => sum + one.tasks, 0), server: { requests: control.requests.length, stuck_handlers: control.stuck } });
   const unserved = () => {
     const tasks = world.instances.filter((row) => row.detail.waiting_for.some((wait) => wait.kind === 'worker')).length;
     return tasks ? [{ handler: 'ship_abroad', queue: 'carriers', tasks }] : [];
@@ -341,7 +341,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   // --- routes
 
   const routes = [
-    ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: true, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null, links: [{ name: 'Logs', url: 'https://logs.example/search?q=${instance.id}' }, { name: 'Trace', url: 'https://traces.example/trace/${instance.trace_id}' }] }, capabilities: ['events'], limits: { payload: 1048576 } })],
+    ['GET', /^\/$/, () => ({ name: 'ebb', version: '0.1.0', api: 'v1', time: new Date().toISOString(), store: 'memory', is_dev: control.is_dev, worker: { id: 'mock', is_enabled: true }, auth: { mode: 'token' }, ui: { title: null, banner: null, links: [{ name: 'Logs', url: 'https://logs.example/search?q=${instance.id}' }, { name: 'Trace', url: 'https://traces.example/trace/${instance.trace_id}' }] }, capabilities: ['events'], limits: { payload: 1048576 } })],
     ['GET', /^\/openapi\.json$/, openapi],
     ['GET', /^\/me$/, () => ({ principal: 'user:ann', display_name: 'ann', kind: 'session', role: control.role, decision_roles: control.decision_roles, permissions: PERMISSIONS[control.role], groups: [], grants: myGrants(control.role), expires_at: null })],
     ['GET', /^\/stats$/, stats],

@@ -7,6 +7,7 @@
 
 #include "server/api/activity.h"
 #include "server/api/bulk.h"
+#include "server/api/encoding.h"
 #include "server/api/pages.h"
 #include "server/api/sign_in.h"
 #include "server/assets/assets.h"
@@ -104,6 +105,9 @@ struct Api::Exchange {
     std::string path{};
     std::string remote{};
     std::size_t bytes_in = 0;
+    std::optional<RateLimit::Share> share{};  ///< of its principal; none = there is no limit
+    bool accepts_gzip = false;
+    bool may_compress = false;  ///< of the route
     bool is_tls = false;
     bool is_proxy = false;  ///< the peer is a proxy that is believed
     RequestTrace trace{};   ///< empty: it is not traced
@@ -176,6 +180,7 @@ void Api::handle(http::Request request, const http::Responder& respond) {
     now.method = now.request.method;
     now.path = now.request.path;
     now.bytes_in = now.request.body.size();
+    now.accepts_gzip = accepts_encoding(now.request, "gzip");
     const std::string peer = now.request.remote;
     const std::string_view given = now.request.header("X-Request-Id");
     now.request_id = is_request_id(given) ? std::string(given)
@@ -224,11 +229,14 @@ void Api::answer_health(const Exchange& exchange) {
             .with_header("Allow", "GET, HEAD");
     }
     if (exchange.path == "/livez") {
-        const bool is_alive = options_.is_ticking() && pool_.is_moving(kStuckAfter);
-        return send(exchange, is_alive ? plain(200, "ok\n") : plain(503, "stuck\n"));
+        return send(exchange, is_alive() ? plain(200, "ok\n") : plain(503, "stuck\n"));
     }
     const std::string why = is_draining_ ? "draining" : options_.unready();
     send(exchange, why.empty() ? plain(200, "ok\n") : plain(503, why + "\n"));
+}
+
+bool Api::is_alive() const {
+    return options_.is_ticking() && pool_.is_moving(kStuckAfter);
 }
 
 void Api::answer_page(const Exchange& exchange) {
@@ -274,6 +282,7 @@ void Api::answer_metrics(const std::shared_ptr<Exchange>& exchange) {
 
 void Api::post(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
     exchange->route = routes_[match.route].path;
+    exchange->may_compress = may_compress(routes_[match.route].operation);
     const auto work = [this, exchange, match = std::move(match)] { call(exchange, match); };
     const auto late = [this, exchange] {
         send_problem(*exchange, Problem("overloaded", "The request has waited for too long."));
@@ -294,17 +303,20 @@ bool Api::answers_to(std::string_view authority) {
     return is_allowed_host(authority, allowed_hosts_);
 }
 
-void Api::check_rate(RateLimit& limit, const std::string& name) {
-    const auto wait = limit.take(name);
-    if (!wait) return;
-    const auto after = std::chrono::ceil<std::chrono::seconds>(*wait).count();
-    throw Problem(
+std::optional<RateLimit::Share> Api::check_rate(RateLimit& limit, const std::string& name) {
+    auto share = limit.take(name);
+    if (!share || share->is_granted) return share;
+    const bool is_stranger = &limit == &strangers_;
+    Problem problem(
         "rate_limited",
-        &limit == &requests_
-            ? fmt::format("{} sends more requests than this server allows.", name)
-            : std::string("This address sends too many requests without a valid login.")
-    )
-        .with_header("Retry-After", std::to_string(after));
+        is_stranger ? std::string("This address sends too many requests without a valid login.")
+                    : fmt::format("{} sends more requests than this server allows.", name)
+    );
+    for (http::Header& header : rate_headers(is_stranger ? "address" : "principal", *share)) {
+        std::move(problem).with_header(header.name, std::move(header.value));
+    }
+    const auto after = std::chrono::ceil<std::chrono::seconds>(share->wait).count();
+    throw std::move(problem).with_header("Retry-After", std::to_string(after));
 }
 
 Principal Api::refuse_stranger(const http::Request& request, const std::string& why) {
@@ -349,6 +361,18 @@ std::optional<Principal> Api::by_bearer(const http::Request& request, std::strin
     return std::nullopt;
 }
 
+/// Empty: the certificate has no name that can be a principal's.
+std::optional<Principal> Api::by_certificate(const http::Request& request) {
+    const http::ClientCertificate& certificate = *request.certificate;
+    const auto expires_at = std::chrono::time_point_cast<Duration>(certificate.expires_at);
+    // A connection may be older than that.
+    if (expires_at <= service_.clock.now()) {
+        refuse_stranger(request, "The client certificate has expired.");
+    }
+    if (certificate.name.empty()) return std::nullopt;
+    return service_.access.by_certificate(certificate.name, expires_at);
+}
+
 Principal Api::authenticate(const http::Request& request, const Route& route, bool is_proxy) {
     if (const std::string_view token = bearer_token(request); !token.empty()) {
         auto principal = by_bearer(request, token);
@@ -367,14 +391,19 @@ Principal Api::authenticate(const http::Request& request, const Route& route, bo
         auto principal = service_.access.by_session(session);
         if (principal) return std::move(*principal);
     }
+    if (request.certificate) {
+        if (auto principal = by_certificate(request)) return std::move(*principal);
+    }
     if (route.permission == "none") {
         check_rate(strangers_, request.remote);
         return {.name = "anonymous"};
     }
     return refuse_stranger(
         request,
-        session.empty() ? "The request has no token and no session."
-                        : "The session has ended; log in again."
+        !session.empty()      ? "The session has ended; log in again."
+        : request.certificate ? "The client certificate has no subject alternative name that is a "
+                                "URI, a DNS name or a mail address."
+                              : "The request has no token and no session."
     );
 }
 
@@ -452,7 +481,7 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
                                         : authenticate(call.request, route, exchange->is_proxy);
         exchange->principal = call.principal.name;
         const bool is_stranger = route.permission == "none" && call.principal.credential.empty();
-        if (!is_stranger) check_rate(requests_, call.principal.name);
+        if (!is_stranger) exchange->share = check_rate(requests_, call.principal.name);
         check_permission(call.principal, route);
         call.query = Query(call.request.query);
         check_body(call.request, route);
@@ -483,6 +512,12 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
 
 void Api::send(const Exchange& exchange, http::Response response) {
     response.set("X-Request-Id", exchange.request_id);
+    if (exchange.share) {
+        for (http::Header& header : rate_headers("principal", *exchange.share)) {
+            response.headers.push_back(std::move(header));
+        }
+    }
+    if (exchange.may_compress) compress(response, exchange.accepts_gzip);
     add_security_headers(response, exchange.is_tls);
     log(exchange, response);
     measure(exchange, response);

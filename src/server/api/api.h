@@ -65,6 +65,9 @@ class Api {
 
     std::size_t waiting() const { return pool_.waiting(); }
 
+    /// Whether all threads have done something lately. Asks no store.
+    bool is_alive() const;
+
  private:
     struct Exchange;
 
@@ -80,7 +83,9 @@ class Api {
     std::optional<Principal> named_by_proxy(const http::Request& request);
     static void check_permission(const Principal& principal, const Route& route);
     static void check_body(const http::Request& request, const Route& route);
-    void check_rate(RateLimit& limit, const std::string& name);
+    /// Throws Problem if there is nothing left for `name`.
+    std::optional<RateLimit::Share> check_rate(RateLimit& limit, const std::string& name);
+    std::optional<Principal> by_certificate(const http::Request& request);
     std::optional<Principal> by_bearer(const http::Request& request, std::string_view token);
     Principal refuse_stranger(const http::Request& request, const std::string& why);
     bool answers_to(std::string_view authority);

@@ -64,6 +64,7 @@ http::Response get_stats(Service& service, Call& call) {
               {"steps", counters.steps},
               {"attempts_failed", counters.attempts_failed},
               {"in_flight", counters.in_flight},
+              {"stuck_handlers", counters.stuck_handlers},
               {"watchers", service.hub.watchers()}}},
         }
     );

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "server/api/encoding.h"
 #include "server/api/guard.h"
 #include "server/api/problem.h"
 #include "server/assets/assets.h"
@@ -10,14 +11,6 @@
 namespace ebb::server {
 
 namespace {
-
-bool accepts_encoding(const http::Request& request, std::string_view encoding) {
-    const std::string_view accepted = request.header("Accept-Encoding");
-    const std::size_t at = accepted.find(encoding);
-    return at != std::string_view::npos &&
-           !accepted.substr(at + encoding.size()).starts_with(";q=0,") &&
-           accepted.substr(at + encoding.size()) != ";q=0";
-}
 
 http::Response asset_response(const http::Request& request, const Asset& asset) {
     const std::string etag = fmt::format("\"{}\"", asset.etag);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace ebb::server {
 
 namespace {
@@ -10,9 +12,13 @@ double seconds(Duration duration) {
     return std::chrono::duration<double>(duration).count();
 }
 
+std::int64_t whole_seconds(Duration duration) {
+    return std::chrono::ceil<std::chrono::seconds>(duration).count();
+}
+
 }  // namespace
 
-std::optional<Duration> RateLimit::take(const std::string& name) {
+std::optional<RateLimit::Share> RateLimit::take(const std::string& name) {
     const Lock lock(mutex_);
     if (per_second_ == 0) return std::nullopt;
     const SteadyPoint now = clock_.steady_now();
@@ -25,12 +31,20 @@ std::optional<Duration> RateLimit::take(const std::string& name) {
     }
     Bucket& bucket = found->second;
     bucket = {filled(bucket, now), now};
-    if (bucket.tokens < 1) {
-        const double missing = (1 - bucket.tokens) / per_second_;
-        return std::chrono::ceil<Duration>(std::chrono::duration<double>(missing));
+    Share share{.burst = burst_, .window = time_for(burst_)};
+    share.is_granted = bucket.tokens >= 1;
+    if (share.is_granted) {
+        bucket.tokens -= 1;
+    } else {
+        share.wait = time_for(1 - bucket.tokens);
     }
-    bucket.tokens -= 1;
-    return std::nullopt;
+    share.remaining = static_cast<int>(bucket.tokens);
+    share.reset = time_for(burst_ - bucket.tokens);
+    return share;
+}
+
+Duration RateLimit::time_for(double tokens) const {
+    return std::chrono::ceil<Duration>(std::chrono::duration<double>(tokens / per_second_));
 }
 
 void RateLimit::set(int per_second, int burst) {
@@ -46,6 +60,15 @@ double RateLimit::filled(const Bucket& bucket, SteadyPoint now) const {
 
 void RateLimit::forget_full(SteadyPoint now) {
     std::erase_if(buckets_, [&](const auto& entry) { return filled(entry.second, now) >= burst_; });
+}
+
+std::vector<http::Header> rate_headers(std::string_view policy, const RateLimit::Share& share) {
+    return {
+        {"RateLimit-Policy",
+         fmt::format("\"{}\";q={};w={}", policy, share.burst, whole_seconds(share.window))},
+        {"RateLimit",
+         fmt::format("\"{}\";r={};t={}", policy, share.remaining, whole_seconds(share.reset))},
+    };
 }
 
 }  // namespace ebb::server

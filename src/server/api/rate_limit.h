@@ -4,9 +4,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <ebb/clock.h>
 
+#include "server/http/http.h"
 #include "support/sync.h"
 
 namespace ebb::server {
@@ -22,8 +24,18 @@ class RateLimit {
     RateLimit(int per_second, int burst, const Clock& clock)
         : per_second_(per_second), burst_(burst), clock_(clock) {}
 
-    /// Takes a token. If there is none: how long it takes until there is one.
-    std::optional<Duration> take(const std::string& name);
+    /// What a request gets, and what is left after it.
+    struct Share {
+        bool is_granted = true;
+        int burst = 0;       ///< tokens of a full bucket
+        int remaining = 0;   ///< tokens that are there now
+        Duration window{0};  ///< in which an empty bucket fills
+        Duration wait{0};    ///< until there is a token, if none is granted
+        Duration reset{0};   ///< until the bucket is full again
+    };
+
+    /// Takes a token, if there is one. Nothing: there is no limit for this name.
+    std::optional<Share> take(const std::string& name);
     /// From now on. What was used stays used.
     void set(int per_second, int burst);
 
@@ -34,6 +46,7 @@ class RateLimit {
     };
 
     double filled(const Bucket& bucket, SteadyPoint now) const EBB_REQUIRES(mutex_);
+    Duration time_for(double tokens) const EBB_REQUIRES(mutex_);
     void forget_full(SteadyPoint now) EBB_REQUIRES(mutex_);
 
     Mutex mutex_;
@@ -42,5 +55,9 @@ class RateLimit {
     const Clock& clock_;
     std::map<std::string, Bucket> buckets_ EBB_GUARDED_BY(mutex_);
 };
+
+/// The headers RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): what the
+/// limit named `policy` allows, and what is left of it.
+std::vector<http::Header> rate_headers(std::string_view policy, const RateLimit::Share& share);
 
 }  // namespace ebb::server

@@ -118,7 +118,8 @@ std::string decision_role(Steering& steer, const PersonalDecision& decision) {
     throw Problem(
         "not_allowed",
         fmt::format("You may decide as {}; say in which role.", fmt::join(roles, ", "))
-    );
+    )
+        .with("roles", roles);
 }
 
 Acted decide(Steering& steer) {

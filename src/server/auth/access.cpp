@@ -147,6 +147,13 @@ Principal Access::by_proxy(const Person& person) {
     return principal;
 }
 
+Principal Access::by_certificate(const std::string& name, TimePoint expires_at) {
+    Principal principal{.kind = Principal::Kind::Certificate, .name = "cert:" + name};
+    principal.grants = book_.of(principal.name, {});
+    principal.expires_at = expires_at;
+    return principal;
+}
+
 Principal Access::by_oidc(const Person& person, TimePoint expires_at) {
     Principal principal = by_proxy(person);
     principal.kind = Principal::Kind::Oidc;

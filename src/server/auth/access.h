@@ -24,11 +24,11 @@ inline constexpr std::string_view kOwnerLabel = "ebb.started_by";
 
 /// Who sends a request.
 struct Principal {
-    enum class Kind { Token, Session, Anonymous, Proxy, Oidc };
+    enum class Kind { Token, Session, Anonymous, Proxy, Oidc, Certificate };
 
     Kind kind = Kind::Anonymous;
-    std::string name;                   ///< `token:ci`, `user:ann`, `anonymous`
-    std::string display_name{};         ///< empty = unknown
+    std::string name;            ///< `token:ci`, `user:ann`, `cert:w1.example.com`, `anonymous`
+    std::string display_name{};  ///< empty = unknown
     std::vector<std::string> groups{};  ///< that its login has named
     std::vector<Grant> grants{};
     TimePoint expires_at = kNever;
@@ -118,6 +118,8 @@ class Access {
     Principal by_proxy(const Person& person);
     /// The same of a token of an OpenID provider.
     Principal by_oidc(const Person& person, TimePoint expires_at);
+    /// Of a client certificate with this name: it has the grants of `cert:NAME`.
+    Principal by_certificate(const std::string& name, TimePoint expires_at);
 
     struct CreatedToken {
         nlohmann::ordered_json view;

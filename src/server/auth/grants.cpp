@@ -67,7 +67,7 @@ void check_words(const char* member, const Texts& words) {
 void check_subject(const std::string& subject) {
     const std::size_t colon = subject.find(':');
     const std::string_view kind = std::string_view(subject).substr(0, colon);
-    const bool is_kind = kind == "token" || kind == "user" || kind == "group";
+    const bool is_kind = kind == "token" || kind == "user" || kind == "group" || kind == "cert";
     const bool is_subject = is_kind && colon + 1 < subject.size() &&
                             subject.size() <= GrantBook::kSubjectBytesMax &&
                             std::none_of(subject.begin(), subject.end(), [](char c) {
@@ -75,7 +75,7 @@ void check_subject(const std::string& subject) {
                             });
     if (is_subject) return;
     refuse(fmt::format(
-        "A subject is token:NAME, user:NAME or group:NAME, with at most {} bytes.",
+        "A subject is token:NAME, user:NAME, group:NAME or cert:NAME, with at most {} bytes.",
         GrantBook::kSubjectBytesMax
     ));
 }

@@ -36,7 +36,7 @@ struct Project {
 /// A role in a project.
 struct Grant {
     std::string id{};       ///< empty = of the token or the login link itself
-    std::string subject{};  ///< `token:NAME`, `user:NAME` or `group:NAME`
+    std::string subject{};  ///< `token:`, `user:`, `group:` or `cert:` and a name
     Role role = Role::Viewer;
     std::string project{kEverything};
     std::vector<std::string> decision_roles{};  ///< in which it decides; empty = any

@@ -25,7 +25,9 @@ bool has(const std::vector<Grant>& grants, Permission permission, Fits fits) {
 }  // namespace
 
 std::string_view to_string(Principal::Kind kind) {
-    static constexpr std::string_view kKinds[] = {"token", "session", "anonymous", "proxy", "oidc"};
+    static constexpr std::string_view kKinds[] = {
+        "token", "session", "anonymous", "proxy", "oidc", "certificate"
+    };
     return kKinds[static_cast<std::size_t>(kind)];
 }
 

@@ -160,7 +160,9 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
                 me.stream_.async_handshake(
                     net::ssl::stream_base::server,
                     [self = me.self()](const ErrorCode& error) {
-                        if (!error) self->read_next();
+                        if (error) return;
+                        self->certificate_ = client_certificate(*self->stream_.native_handle());
+                        self->read_next();
                     }
                 );
             } else {
@@ -265,6 +267,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
         head_.request.remote = peer_.address;
         head_.request.is_loopback = peer_.is_loopback;
         head_.request.is_tls = kIsTls;
+        head_.request.certificate = certificate_;
         begin_body(end);
     }
 
@@ -508,6 +511,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
 
     const Peer peer_;
     std::shared_ptr<Hall> hall_;
+    std::shared_ptr<const ClientCertificate> certificate_;  ///< null = the client has none
     Layer stream_;
     beast::flat_buffer buffer_;
     Head head_;

@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_map>
 
+#include <openssl/types.h>
+
 #include "server/http/http.h"
 #include "server/http/listening.h"
 #include "support/sync.h"
@@ -88,6 +90,9 @@ void serve_connection(
     std::shared_ptr<Hall> hall,
     std::shared_ptr<boost::asio::ssl::context> tls
 );
+
+/// Of the client at the other end; null if it has presented none. After the handshake.
+std::shared_ptr<const ClientCertificate> client_certificate(const SSL& connection);
 
 /// Throws Error with InvalidArgument when the files cannot be used.
 std::shared_ptr<boost::asio::ssl::context> make_tls_context(const TlsFiles& files);

@@ -23,6 +23,14 @@ struct Header {
 /// Whether two header names are the same, ignoring case.
 bool is_same_name(std::string_view left, std::string_view right);
 
+/// The certificate of a client, which an authority that the server trusts has signed.
+struct ClientCertificate {
+    /// Of its subject alternative names the first URI, else the first DNS name, else the first mail
+    /// address; empty if it has none that can be shown.
+    std::string name;
+    std::chrono::system_clock::time_point expires_at{};
+};
+
 /// A whole request. It is read completely before a handler sees it.
 struct Request {
     std::string method;
@@ -35,6 +43,7 @@ struct Request {
     bool is_tls = false;         ///< the connection is encrypted
     bool is_loopback = false;    ///< the peer is this machine
     std::size_t head_bytes = 0;  ///< of request line and headers
+    std::shared_ptr<const ClientCertificate> certificate{};  ///< null = the client has none
 
     /// The value of the first header with this name; empty if there is none.
     std::string_view header(std::string_view name) const;
@@ -128,6 +137,7 @@ struct TlsFiles {
     std::string certificate;
     std::string key;
     bool is_tls13_only = false;
+    std::string client_ca{};  ///< authorities of client certificates; empty = none is asked for
 };
 
 /// Throws Error with InvalidArgument if the files cannot be used.

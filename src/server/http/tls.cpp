@@ -1,11 +1,94 @@
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <string_view>
+
 #include <boost/asio/ssl/context.hpp>
 #include <fmt/format.h>
+#include <openssl/asn1.h>
+#include <openssl/x509v3.h>
 
 #include <ebb/error.h>
 
 #include "server/http/connection.h"
 
 namespace ebb::http {
+
+namespace {
+
+using Names = std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)>;
+using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
+
+constexpr std::size_t kNameBytesMax = 250;
+
+/// Empty for a name that is not of this kind, and for one that is too long or has bytes that are
+/// not printable ASCII.
+std::string_view text_of(const GENERAL_NAME& name, int kind) {
+    if (name.type != kind) return {};
+    // The three kinds are stored alike.
+    const ASN1_STRING* text = name.d.ia5;
+    const std::string_view bytes(
+        reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+        static_cast<std::size_t>(ASN1_STRING_length(text))
+    );
+    const bool is_shown =
+        bytes.size() <= kNameBytesMax &&
+        std::all_of(bytes.begin(), bytes.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+    return is_shown ? bytes : std::string_view();
+}
+
+std::string name_of(const X509& certificate) {
+    const Names names(
+        static_cast<GENERAL_NAMES*>(
+            X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)
+        ),
+        &GENERAL_NAMES_free
+    );
+    if (!names) return {};
+    for (const int kind : {GEN_URI, GEN_DNS, GEN_EMAIL}) {
+        for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+            const std::string_view text = text_of(*sk_GENERAL_NAME_value(names.get(), i), kind);
+            if (!text.empty()) return std::string(text);
+        }
+    }
+    return {};
+}
+
+/// Clients may present a certificate. One that is not valid ends the handshake.
+void ask_for_certificates(SSL_CTX& context, const std::string& authorities) {
+    STACK_OF(X509_NAME)* names = SSL_load_client_CA_file(authorities.c_str());
+    if (names == nullptr ||
+        SSL_CTX_load_verify_locations(&context, authorities.c_str(), nullptr) != 1) {
+        sk_X509_NAME_pop_free(names, X509_NAME_free);
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "The TLS file \"{}\" cannot be used: it has no certificates of authorities in PEM.",
+                authorities
+            )
+        );
+    }
+    SSL_CTX_set_client_CA_list(&context, names);
+    SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
+    // A session that is resumed is not verified again: with client certificates there are none.
+    SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(&context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(&context, 0);
+}
+
+}  // namespace
+
+std::shared_ptr<const ClientCertificate> client_certificate(const SSL& connection) {
+    const Certificate certificate(SSL_get1_peer_certificate(&connection), &X509_free);
+    if (!certificate || SSL_get_verify_result(&connection) != X509_V_OK) return nullptr;
+    std::tm end{};
+    auto found = std::make_shared<ClientCertificate>();
+    found->name = name_of(*certificate);
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &end) == 1) {
+        found->expires_at = std::chrono::system_clock::from_time_t(timegm(&end));
+    }
+    return found;
+}
 
 std::shared_ptr<boost::asio::ssl::context> make_tls_context(const TlsFiles& files) {
     namespace ssl = boost::asio::ssl;
@@ -42,6 +125,9 @@ std::shared_ptr<boost::asio::ssl::context> make_tls_context(const TlsFiles& file
                 files.certificate
             )
         );
+    }
+    if (!files.client_ca.empty()) {
+        ask_for_certificates(*context->native_handle(), files.client_ca);
     }
     // Only HTTP/1.1 is spoken: a client that offers others agrees on this one.
     SSL_CTX_set_alpn_select_cb(

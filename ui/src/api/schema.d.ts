@@ -1770,7 +1770,7 @@ export interface components {
             created_by?: components["schemas"]["OptionalText"];
         };
         NewGrant: {
-            /** @description `token:NAME`, `user:NAME` or `group:NAME`. */
+            /** @description `token:NAME`, `user:NAME`, `group:NAME` or `cert:NAME`. */
             subject: string;
             role: components["schemas"]["Role"];
             /**
@@ -1821,7 +1821,7 @@ export interface components {
             /** @example user:ann */
             principal: string;
             /** @enum {string} */
-            credential: "token" | "session" | "proxy" | "oidc" | "anonymous";
+            credential: "token" | "session" | "proxy" | "oidc" | "certificate" | "anonymous";
             /** @description The address of the client. */
             remote: string;
             request_id: string;
@@ -2002,6 +2002,8 @@ export interface components {
                 /** @description Who has acted; null if the instance went on by itself. */
                 by: components["schemas"]["OptionalText"];
             })[];
+            /** @description Of a decision without its role, or with one that the caller lacks: those in which the caller may decide. */
+            roles?: string[];
             /** @description Of `ambiguous`, what fits. */
             candidates?: string[];
             problems?: components["schemas"]["Diagnostic"][];
@@ -2564,7 +2566,7 @@ export interface components {
             principal: string;
             display_name?: components["schemas"]["OptionalText"];
             /** @enum {string} */
-            kind: "token" | "session" | "proxy" | "oidc" | "anonymous";
+            kind: "token" | "session" | "proxy" | "oidc" | "certificate" | "anonymous";
             role: components["schemas"]["Role"];
             /** @description Roles in which decisions may be made; empty = any role. */
             decision_roles?: string[];
