@@ -86,7 +86,7 @@ BEGIN
         rule := jsonb_path_query_first(
             $1, '$.triggers[*] ? (@.name == $name)', jsonb_build_object('name', put.node)
         );
-        PERFORM pg_notify(left(lower(put.node), 63), jsonb_strip_nulls(jsonb_build_object(
+        PERFORM pg_notify(left(lower(put.handler), 63), jsonb_strip_nulls(jsonb_build_object(
             'wid', $2, 'tgid', coalesce(rule -> 'tgid', '0'),
             'timeout', make_interval(secs => coalesce((rule ->> 'timeout')::numeric, 3600000000)::double precision / 1000000)::text,
             'payload', CASE WHEN octet_length(payload) < 7000 THEN payload END
