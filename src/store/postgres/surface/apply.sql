@@ -45,6 +45,7 @@ BEGIN
         DELETE FROM ebb.tasks AS t WHERE t.instance_id = $1.id AND t.token = ANY ($2.drops);
     END IF;
     -- Who serves a handler that has tasks already is awake.
+    PERFORM ebb.work_watch(true);
     WITH known AS MATERIALIZED (
         SELECT bool_and(EXISTS (
             SELECT 1 FROM ebb.tasks AS t
@@ -68,6 +69,7 @@ BEGIN
             outcome = NULL, lease_until = NULL
     )
     SELECT k.is_known INTO is_known FROM known AS k;
+    PERFORM ebb.work_watch(false);
     IF NOT is_known THEN
         PERFORM ebb.work_ring(false);
     END IF;
