@@ -8,15 +8,18 @@ namespace ebb::cli {
 
 void CommandLine::add_rules() {
     CLI::App* rules =
-        add_command("rules", "Check and compare workflows with rules", [this](Session& s) {
+        add_command("rules", "Check, compare and import workflows with rules", [this](Session& s) {
             return handle_rules(s, rules_);
         });
     rules->group("Workflows");
-    add_choice(rules, "ACTION", rules_.action, "What to do", {"check", "diff"});
+    add_choice(
+        rules, "ACTION", rules_.action, "What to do", {"check", "diff", "import-wed", "wsql"}
+    );
     rules->add_option(
         "SUBJECT",
         rules_.subjects,
-        "check: a file. diff: the old and the new one: files, or NAME@VERSION"
+        "check, wsql: a file. diff: the old and the new one: files, or NAME@VERSION. import-wed: "
+        "the URL of a database of WED-SQL"
     );
     rules
         ->add_option(
@@ -47,6 +50,15 @@ void CommandLine::add_rules() {
         )
         ->check(within(1, kInstancesMax))
         ->type_name("N");
+    rules->add_option("--name", rules_.name, "import-wed, wsql: The name of the workflow")
+        ->type_name("NAME");
+    rules->add_option("--schema", rules_.schema, "import-wed: Where the tables are (public)")
+        ->type_name("NAME");
+    rules->add_flag(
+        "--create",
+        rules_.creates,
+        "import-wed: Make the flow in --db, with its instances, instead of printing it"
+    );
     add_choice(rules, "-f,--format", rules_.format, "Default: text", {"text", "json"});
 }
 

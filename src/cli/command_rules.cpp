@@ -200,8 +200,11 @@ int check_rules_file(Session& session, const RulesOptions& options) {
 int handle_rules(Session& session, const RulesOptions& options) {
     if (options.action == "check") return check_rules_file(session, options);
     if (options.action == "diff") return compare_rules(session, options);
+    if (options.action == "import-wed") return import_wed(session, options);
+    if (options.action == "wsql") return convert_wsql(session, options);
     throw Error(
-        ErrorCode::InvalidArgument, "`ebb rules` needs an action: check FILE, or diff OLD NEW."
+        ErrorCode::InvalidArgument,
+        "`ebb rules` needs an action: check FILE, diff OLD NEW, import-wed URL, or wsql FILE."
     );
 }
 

@@ -7,6 +7,7 @@
 #include "store/admin_store.h"
 #include "store/health.h"
 #include "store/migrations.h"
+#include "store/wed_flow.h"
 
 namespace ebb {
 
@@ -67,6 +68,16 @@ bool partition_postgres(const PostgresOptions& /*options*/, PartitionPeriod /*pe
 }
 
 HousekeepingResult housekeep_postgres(const PostgresOptions& /*options*/) {
+    refuse();
+}
+
+WedDatabase read_wed_database(const WedSource& /*source*/) {
+    refuse();
+}
+
+std::int64_t import_wed_database(
+    const WedSource& /*source*/, const PostgresOptions& /*target*/, const std::string& /*name*/
+) {
     refuse();
 }
 

@@ -95,6 +95,52 @@ BEGIN
     END IF;
 END $work$;
 
+-- While this is on, tasks that are put are looked at again when the transaction commits, if it may take longer than its
+-- statement: what made workers look soon may have been done by then.
+CREATE OR REPLACE FUNCTION ebb.work_watch(is_on boolean) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF statement_timestamp() <> transaction_timestamp() THEN
+        PERFORM set_config('ebb_work.is_watched', CASE WHEN $1 THEN 'on' ELSE '' END, true);
+    END IF;
+END $work$;
+
+-- At the commit: does a task of the kind wait since before the transaction began? Then workers will look. Rows of
+-- this transaction say nothing: workers have passed over them.
+CREATE OR REPLACE FUNCTION ebb.work_ring_late() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $work$
+DECLARE
+    kind text := NEW.handler || '/' || NEW.queue;
+    begun bigint := (extract(epoch FROM transaction_timestamp()) * 1000000)::bigint;
+BEGIN
+    IF current_setting('ebb_work.rung', true) = kind OR NOT EXISTS (
+        SELECT 1 FROM ebb.tasks AS t
+        WHERE t.instance_id = NEW.instance_id AND t.token = NEW.token AND t.lane = 1 AND t.lease_owner IS NULL
+    ) THEN
+        RETURN NULL;
+    END IF;
+    PERFORM set_config('ebb_work.rung', kind, true);
+    PERFORM ebb.work_ring(EXISTS (
+        SELECT 1 FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = NEW.handler AND t.queue = NEW.queue
+          AND t.due_at < begun AND t.xmin <> pg_current_xact_id()::xid
+          AND (t.instance_id, t.token) <> (NEW.instance_id, NEW.token)
+    ));
+    RETURN NULL;
+END $work$;
+
+DO $do$ BEGIN
+    IF NOT EXISTS (
+        SELECT 1 FROM pg_trigger AS t WHERE t.tgrelid = 'ebb.tasks'::regclass AND t.tgname = 'tasks_ring_late'
+    ) THEN
+        CREATE CONSTRAINT TRIGGER tasks_ring_late AFTER INSERT OR UPDATE OF rank ON ebb.tasks
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+            WHEN (NEW.lane = 1 AND NEW.lease_owner IS NULL AND current_setting('ebb_work.is_watched', true) = 'on')
+            EXECUTE FUNCTION ebb.work_ring_late();
+    END IF;
+END $do$;
+
 -- Is something waiting for the engine?
 CREATE OR REPLACE FUNCTION ebb.work_waits() RETURNS boolean
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$

@@ -55,6 +55,7 @@ BEGIN
         ) || $3
     )::text;
     PERFORM ebb.work_ring(ebb.work_waits());
+    PERFORM ebb.work_watch(true);
     UPDATE ebb.tasks AS t
     SET outcome = first_text, handler = '', lease_owner = NULL, lease_until = NULL,
         due_at = n.now, lane = 1, rank = n.now - 2000000 * (
@@ -62,6 +63,7 @@ BEGIN
         )
     FROM (SELECT ebb.work_now() AS now) AS n
     WHERE t.instance_id = p.instance_id AND t.token = p.token;
+    PERFORM ebb.work_watch(false);
     RETURN 'handed_over';
 END $work$;
 

@@ -51,6 +51,7 @@ BEGIN
         RETURN;
     END IF;
     PERFORM ebb.work_ring(ebb.work_waits());
+    PERFORM ebb.work_watch(true);
     INSERT INTO ebb.tasks AS t (
         instance_id, token, handler, queue, due_at, rank, lane, lease_owner
     )
@@ -61,6 +62,7 @@ BEGIN
         due_at = CASE t.lane WHEN 0 THEN excluded.due_at ELSE t.due_at END,
         rank = CASE t.lane WHEN 0 THEN excluded.rank ELSE t.rank END,
         lane = CASE t.lane WHEN 2 THEN 2 ELSE 1 END;
+    PERFORM ebb.work_watch(false);
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.request_send(

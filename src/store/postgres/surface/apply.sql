@@ -45,6 +45,7 @@ BEGIN
         DELETE FROM ebb.tasks AS t WHERE t.instance_id = $1.id AND t.token = ANY ($2.drops);
     END IF;
     -- Who serves a handler that has tasks already is awake.
+    PERFORM ebb.work_watch(true);
     WITH known AS MATERIALIZED (
         SELECT bool_and(EXISTS (
             SELECT 1 FROM ebb.tasks AS t
@@ -68,6 +69,7 @@ BEGIN
             outcome = NULL, lease_until = NULL
     )
     SELECT k.is_known INTO is_known FROM known AS k;
+    PERFORM ebb.work_watch(false);
     IF NOT is_known THEN
         PERFORM ebb.work_ring(false);
     END IF;
@@ -86,7 +88,7 @@ BEGIN
         rule := jsonb_path_query_first(
             $1, '$.triggers[*] ? (@.name == $name)', jsonb_build_object('name', put.node)
         );
-        PERFORM pg_notify(left(lower(put.node), 63), jsonb_strip_nulls(jsonb_build_object(
+        PERFORM pg_notify(left(lower(put.handler), 63), jsonb_strip_nulls(jsonb_build_object(
             'wid', $2, 'tgid', coalesce(rule -> 'tgid', '0'),
             'timeout', make_interval(secs => coalesce((rule ->> 'timeout')::numeric, 3600000000)::double precision / 1000000)::text,
             'payload', CASE WHEN octet_length(payload) < 7000 THEN payload END

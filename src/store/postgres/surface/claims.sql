@@ -8,14 +8,19 @@ CREATE OR REPLACE FUNCTION ebb.flow_token(f ebb.flows, job text, OUT wid bigint,
 LANGUAGE plpgsql AS $work$
 DECLARE
     p record := ebb.work_parts($2);
+    handler text;
 BEGIN
     id := p.instance_id;
     EXECUTE format(
         'SELECT wid FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE', $1.flow
     ) INTO wid USING id;
-    SELECT jsonb_path_query_first(i.state::jsonb, '$.tokens[*] ? (@.id == $id)', jsonb_build_object('id', p.token))
-    INTO token
-    FROM ebb.instances AS i WHERE i.id = p.instance_id AND i.workflow = $1.flow FOR UPDATE;
+    SELECT o.token, c.handler INTO token, handler FROM (
+        SELECT jsonb_path_query_first(
+            i.state::jsonb, '$.tokens[*] ? (@.id == $id)', jsonb_build_object('id', p.token)
+        ) AS token, i.version
+        FROM ebb.instances AS i WHERE i.id = p.instance_id AND i.workflow = $1.flow FOR UPDATE
+    ) AS o LEFT JOIN ebb.calls AS c ON c.workflow = $1.flow AND c.version = o.version
+        AND c.node = o.token ->> 'node' AND NOT c.is_compensation;
     IF wid IS NULL OR token IS NULL OR (token ->> 'visit')::bigint <> p.visit
         OR coalesce((token ->> 'attempt')::integer, 0) <> p.attempt
         OR coalesce((token ->> 'pauses')::integer, 0) <> p.pauses
@@ -23,7 +28,7 @@ BEGIN
         RAISE EXCEPTION 'The job is gone: it has been completed, or another worker has it.'
             USING ERRCODE = 'EB003';
     END IF;
-    PERFORM ebb.flow_check_right($1.flow, 'work:' || (token ->> 'node'));
+    PERFORM ebb.flow_check_right($1.flow, 'work:' || coalesce(handler, token ->> 'node'));
 END $work$;
 
 -- Ends a claimed job with these attributes. `held`: what the row of wed_flow holds, if that is known.
@@ -92,6 +97,21 @@ BEGIN
     RETURN own_row;
 END $work$;
 
+-- The number of the trigger that a token stands for, among those of its transition. An exception has none.
+CREATE OR REPLACE FUNCTION ebb.flow_tgid(rules jsonb, id uuid, token bigint) RETURNS bigint
+LANGUAGE plpgsql STABLE AS $work$
+BEGIN
+    IF jsonb_array_length($1) < 2 THEN
+        RETURN coalesce(($1 #>> '{0,tgid}')::bigint, 0);
+    END IF;
+    RETURN (
+        SELECT (r ->> 'tgid')::bigint FROM ebb.instances AS i
+        CROSS JOIN LATERAL jsonb_path_query(i.state::jsonb, '$.tokens[*]') AS k
+        JOIN jsonb_array_elements($1) AS r ON r ->> 'name' = k ->> 'node'
+        WHERE i.id = $2 AND (k ->> 'id')::bigint = $3
+    );
+END $work$;
+
 -- Leases up to n jobs of a transition. Answers with their tokens.
 CREATE OR REPLACE FUNCTION ebb.flow_claim(flow text, trname text, n integer, worker text)
 RETURNS TABLE (instance_id uuid, token bigint)
@@ -100,7 +120,7 @@ SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off 
 #variable_conflict use_column
 DECLARE
     f ebb.flows;
-    rule jsonb;
+    rules jsonb;
     own ebb.workers;
     one record;
     ids uuid[] := '{}';
@@ -112,11 +132,11 @@ BEGIN
         RAISE EXCEPTION 'A claim takes 1 to 1,000 jobs, not %.', $3 USING ERRCODE = 'EB011';
     END IF;
     f := ebb.flow_of($1);
-    SELECT jsonb_path_query_first(
-        v.program, '$.triggers[*] ? (@.name == $name)', jsonb_build_object('name', $2)
-    ) INTO rule
+    SELECT jsonb_path_query_array(
+        v.program, '$.triggers[*] ? (@.handler == $name)', jsonb_build_object('name', $2)
+    ) INTO rules
     FROM ebb.flow_versions AS v WHERE v.flow = $1 AND v.version = f.version;
-    IF rule IS NULL AND $2 IS DISTINCT FROM '_EXCPT' THEN
+    IF coalesce(rules, '[]') = '[]' AND $2 IS DISTINCT FROM '_EXCPT' THEN
         RAISE EXCEPTION 'The flow "%" has no transition "%".', $1, left($2, 80) USING ERRCODE = 'EB013';
     END IF;
     IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = $1) THEN
@@ -135,7 +155,7 @@ BEGIN
         EXIT WHEN cardinality(ids) >= $3;
         -- The session that holds the lock works on it, in a transaction that is open.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(
-            ebb.flow_lock(one.instance_id, coalesce((rule ->> 'tgid')::bigint, 0))
+            ebb.flow_lock(one.instance_id, ebb.flow_tgid(rules, one.instance_id, one.token))
         );
         ids := ids || one.instance_id;
         tokens := tokens || one.token;
@@ -143,7 +163,9 @@ BEGIN
     IF cardinality(ids) = 0 THEN
         RETURN;
     END IF;
-    own := ebb.flow_worker($4, $2, coalesce((rule ->> 'timeout')::bigint, 3600000000));
+    own := ebb.flow_worker($4, $2, coalesce((
+        SELECT max((r ->> 'timeout')::bigint) FROM jsonb_array_elements(rules) AS r
+    ), 3600000000));
     RETURN QUERY SELECT l.instance_id, l.token FROM ebb.flow_lease(own.id, $2, ids, tokens) AS l;
 END $work$;
 
@@ -161,15 +183,13 @@ BEGIN
     SET lease_owner = $1, outcome = NULL, due_at = moment, lease_until = moment + c.timeout
     FROM unnest($3, $4) AS l (id, token)
     JOIN ebb.instances AS i ON i.id = l.id
-    JOIN ebb.calls AS c ON c.workflow = i.workflow AND c.version = i.version AND c.node = $2
+    CROSS JOIN LATERAL json_array_elements(i.state::json -> 'tokens') AS k
+    JOIN ebb.calls AS c ON c.workflow = i.workflow AND c.version = i.version AND c.node = k ->> 'node'
         AND NOT c.is_compensation
     WHERE t.instance_id = l.id AND t.token = l.token AND i.status = 'running' AND NOT t.was_lost
-      AND NOT t.is_stop AND EXISTS (
-          SELECT 1 FROM json_array_elements(i.state::json -> 'tokens') AS k
-          WHERE (k ->> 'id')::bigint = l.token AND k ->> 'node' = $2
-            AND coalesce(k ->> 'status', 'ready') IN ('ready', 'retrying')
-            AND k ->> 'parked' IS NULL AND k ->> 'stopping' IS NULL AND k ->> 'compensates' IS NULL
-      )
+      AND NOT t.is_stop AND (k ->> 'id')::bigint = l.token AND c.handler = $2
+      AND coalesce(k ->> 'status', 'ready') IN ('ready', 'retrying')
+      AND k ->> 'parked' IS NULL AND k ->> 'stopping' IS NULL AND k ->> 'compensates' IS NULL
     RETURNING t.instance_id, t.token;
     GET DIAGNOSTICS bad = ROW_COUNT;
     IF bad = cardinality($3) THEN
@@ -193,7 +213,7 @@ LANGUAGE sql VOLATILE AS $work$
     WITH candidates AS MATERIALIZED (
         SELECT c.* FROM (
             SELECT DISTINCT k.queue FROM ebb.calls AS k
-            WHERE k.workflow = $1 AND k.node = $2 AND NOT k.is_compensation
+            WHERE k.workflow = $1 AND k.handler = $2 AND NOT k.is_compensation
               AND NOT EXISTS (SELECT 1 FROM ebb.queues AS q WHERE q.name = k.queue)
         ) AS p CROSS JOIN LATERAL (
             SELECT t.rank, t.instance_id, t.token, t.queue
@@ -318,7 +338,7 @@ CREATE OR REPLACE FUNCTION ebb.flow_free_job(
 LANGUAGE sql VOLATILE AS $work$
     SELECT format('%s:%s:%s:%s:%s', i.id, k ->> 'id', k ->> 'visit', coalesce(k ->> 'attempt', '0'),
                coalesce(k ->> 'pauses', '0')),
-           r.name, t.token, coalesce((r.rule ->> 'timeout')::bigint, 3600000000)
+           coalesce(r.rule ->> 'handler', r.name), t.token, coalesce((r.rule ->> 'timeout')::bigint, 3600000000)
     FROM ebb.instances AS i
     JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
     CROSS JOIN LATERAL (

@@ -104,7 +104,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
         ),
         'triggers', (
             SELECT coalesce(jsonb_agg(jsonb_build_object(
-                'name', t ->> 'trname', 'handler', t ->> 'trname', 'when', t ->> 'cpred',
+                'name', coalesce(t ->> 'node', t ->> 'trname'), 'handler', t ->> 'trname', 'when', t ->> 'cpred',
                 'tgid', t -> 'tgid', 'mode', t ->> 'mode', 'enabled', t -> 'enabled',
                 'queue', coalesce(t ->> 'queue', 'default'), 'writes', t -> 'writes',
                 'reads', to_jsonb(ebb.rules_reads(t ->> 'cpred')),
@@ -134,7 +134,8 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
             ),
             'triggers', (
                 SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-                    'trigger', t -> 'name', 'when', t -> 'when', 'mode', t -> 'mode',
+                    'trigger', t -> 'name', 'do', nullif(t -> 'handler', t -> 'name'), 'when', t -> 'when',
+                    'mode', t -> 'mode',
                     'enabled', t -> 'enabled', 'timeout', (t ->> 'timeout') || 'us',
                     'backoff', jsonb_build_object('strategy', 'fixed', 'initial', t -> 'backoff'),
                     'max_attempts', t -> 'max_attempts', 'after', (t ->> 'after') || 'us',

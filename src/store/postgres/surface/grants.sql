@@ -114,7 +114,9 @@ DECLARE
 BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
     FOR one IN SELECT f.flow FROM ebb.flows AS f LOOP
-        EXECUTE format('ALTER TABLE %I.wed_trig ADD COLUMN IF NOT EXISTS after interval', one.flow);
+        EXECUTE format(
+            'ALTER TABLE %I.wed_trig ADD COLUMN IF NOT EXISTS after interval, ADD COLUMN IF NOT EXISTS node text', one.flow
+        );
         PERFORM ebb.flow_views(one.flow);
     END LOOP;
     FOR one IN

@@ -8,8 +8,62 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
     SELECT coalesce(jsonb_object_agg(n, coalesce($1 -> n, 'null')), '{}') FROM unnest($2) AS n
 $work$;
 
--- The history and the state that the rows of the trace amount to. `trace`: {trw, trf, status, at, state}, the
--- oldest first.
+-- Whether a row of the trace can follow when these transitions are pending. WED-SQL writes only what was fired,
+-- fires nothing that is pending, and leaves nothing pending when an instance ends or is an exception.
+CREATE OR REPLACE FUNCTION ebb.wed_fits(entry jsonb, pending text[], is_first boolean, is_last boolean) RETURNS boolean
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT CASE WHEN $3 THEN $1 ->> 'trw' = '_INIT' ELSE $1 ->> 'trw' = ANY ($2) END
+        AND NOT $1 -> 'trf' ?| array_remove($2, $1 ->> 'trw')
+        AND ($4 OR $1 ->> 'status' <> 'F')
+        AND ($1 ->> 'status' = 'R' OR $1 -> 'trf' = '[]' AND array_remove($2, $1 ->> 'trw') = '{}')
+$work$;
+
+-- The rows of the trace of an instance in an order that is possible and leads to these jobs; NULL if there is none.
+-- The times of WED-SQL are those of the starts of transactions, so the order in which the rows were stored is tried
+-- first: it is right unless a row has taken the place of one that was deleted.
+CREATE OR REPLACE FUNCTION ebb.wed_ordered(trace jsonb[], jobs text[]) RETURNS jsonb[]
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    total integer := cardinality($1);
+    depth integer := 0;
+    chosen integer[] := '{}';   -- the row at each place
+    offsets integer[] := '{}';  -- how many rows were tried there
+    pendings text[] := '{}';    -- what is pending behind each place, as the text of an array
+    pending text[] := '{}';
+    tried integer := 0;         -- at the next place
+    place integer;
+    row jsonb;
+BEGIN
+    FOR step IN 1 .. 100000 + total LOOP
+        IF depth = total AND ARRAY(SELECT p FROM unnest(pending) AS p ORDER BY p COLLATE "C")
+            = ARRAY(SELECT j FROM unnest($2) AS j ORDER BY j COLLATE "C")
+        THEN
+            RETURN ARRAY(SELECT $1[c.place] FROM unnest(chosen) WITH ORDINALITY AS c (place, n) ORDER BY c.n);
+        ELSIF depth = total OR tried = total THEN
+            EXIT WHEN depth = 0;
+            tried := offsets[depth];
+            depth := depth - 1;
+            chosen := chosen[1:depth];
+            pending := coalesce(pendings[depth]::text[], '{}');
+            CONTINUE;
+        END IF;
+        -- The row behind the one before comes first.
+        place := (coalesce(chosen[depth], 0) + tried) % total + 1;
+        tried := tried + 1;
+        row := $1[place];
+        CONTINUE WHEN place = ANY (chosen) OR NOT ebb.wed_fits(row, pending, depth = 0, depth + 1 = total);
+        pending := array_remove(pending, row ->> 'trw') || CASE row ->> 'status'
+            WHEN 'E' THEN '{_EXCPT}' ELSE ARRAY(SELECT jsonb_array_elements_text(row -> 'trf')) END;
+        depth := depth + 1;
+        chosen[depth] := place;
+        offsets[depth] := tried;
+        pendings[depth] := pending::text;
+        tried := 0;
+    END LOOP;
+    RETURN NULL;
+END $work$;
+
+-- The history and the state that the rows of the trace amount to. `trace`: {trw, trf, status, at, state}, in order.
 CREATE OR REPLACE FUNCTION ebb.wed_replay(
     program jsonb, trace jsonb[], OUT events ebb.rules_row[], OUT times bigint[], OUT puts ebb.rules_put[],
     OUT state text, OUT status text, OUT vals jsonb
@@ -118,9 +172,70 @@ BEGIN
     );
 END $work$;
 
+-- What is made of one instance. Raises an exception that says why nothing can be made of it.
+CREATE OR REPLACE FUNCTION ebb.wed_taken(
+    program jsonb, wid bigint, given jsonb, trace jsonb[], jobs text[],
+    OUT events ebb.rules_row[], OUT times bigint[], OUT puts ebb.rules_put[], OUT state text, OUT status text,
+    OUT vals jsonb
+)
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    names text[] := translate(($1 -> 'names')::text, '[]', '{}')::text[];
+    -- Attributes that were added later are not in earlier rows. What the newest row lacks was never written.
+    added jsonb := ($1 -> 'defaults') || coalesce((
+        SELECT jsonb_object_agg(v.key, v.value) FROM jsonb_each($3) AS v
+        WHERE NOT $4[cardinality($4)] -> 'state' ? v.key
+    ), '{}');
+    ordered jsonb[];
+    strange text;
+    fault text;
+    r record;
+BEGIN
+    SELECT t INTO strange FROM unnest($4) AS x (e) CROSS JOIN LATERAL jsonb_array_elements_text(x.e -> 'trf') AS t
+    WHERE NOT EXISTS (SELECT 1 FROM jsonb_array_elements($1 -> 'triggers') AS o WHERE o ->> 'name' = t) LIMIT 1;
+    IF cardinality($4) = 0 THEN
+        fault := 'it has no trace';
+    ELSIF strange IS NOT NULL THEN
+        fault := format('it has fired the transition "%s", which the flow does not have', strange);
+    ELSE
+        ordered := ebb.wed_ordered($4, $5);
+        IF ordered IS NULL THEN
+            fault := format(
+                'in no order of its trace was each transition pending before it wrote, so that these jobs are left: %s',
+                coalesce(nullif(array_to_string($5, ', '), ''), 'none')
+            );
+        END IF;
+    END IF;
+    IF fault IS NULL THEN
+        r := ebb.wed_replay($1, ARRAY(
+            SELECT x.e || jsonb_build_object('state', added || (x.e -> 'state'))
+            FROM unnest(ordered) WITH ORDINALITY AS x (e, n) ORDER BY x.n
+        ));
+        SELECT n INTO strange FROM unnest(names) AS n
+        WHERE r.vals -> n IS DISTINCT FROM ebb.wed_object($3, names) -> n LIMIT 1;
+        IF FOUND THEN
+            fault := format(
+                'its trace ends with %s = %s, but wed_flow has %s', strange, r.vals -> strange, coalesce($3 -> strange, 'null')
+            );
+        END IF;
+    END IF;
+    IF fault IS NOT NULL THEN
+        RAISE EXCEPTION 'The trace of the instance with the wid % does not lead to its attributes and jobs: %.', $2, fault
+            USING ERRCODE = 'EB007', HINT = 'Copy the tables of WED-SQL in one transaction.';
+    END IF;
+    events := r.events;
+    times := r.times;
+    puts := r.puts;
+    state := r.state;
+    status := r.status;
+    vals := r.vals;
+END $work$;
+
 -- Run by the owner. Answers with the number of instances.
 CREATE OR REPLACE FUNCTION ebb.import_wed(flow text, source text) RETURNS integer
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+-- The tables of WED-SQL have no index for what is joined here.
+SET enable_seqscan = on SET enable_hashjoin = on SET enable_mergejoin = on AS $work$
 DECLARE
     program jsonb;
     columns text;
@@ -146,20 +261,16 @@ BEGIN
     END IF;
     SELECT string_agg(format('%I', n), ', ') INTO columns FROM jsonb_array_elements_text(program -> 'names') AS n;
     FOR one IN EXECUTE format(
-        'SELECT f.wid, to_jsonb(f) - ''wid'' AS vals,'
-        ' ARRAY(SELECT jsonb_build_object(''trw'', t.trw, ''trf'', coalesce(to_jsonb(t.trf), ''[]''),'
-        '   ''status'', t.status, ''at'', (extract(epoch FROM t.tstmp) * 1000000)::bigint, ''state'', t.state::jsonb)'
-        '   FROM %1$I.wed_trace AS t WHERE t.wid = f.wid ORDER BY t.ctid) AS trace,'
-        ' ARRAY(SELECT j.trname::text FROM %1$I.job_pool AS j WHERE j.wid = f.wid ORDER BY j.trname COLLATE "C") AS jobs'
-        ' FROM %1$I.wed_flow AS f ORDER BY f.wid', $2
+        'SELECT f.wid, to_jsonb(f) - ''wid'' AS vals, coalesce(t.entries, ''{}'') AS trace, coalesce(j.names, ''{}'') AS jobs'
+        ' FROM %1$I.wed_flow AS f LEFT JOIN ('
+        '   SELECT o.wid, array_agg(jsonb_build_object(''trw'', o.trw, ''trf'', coalesce(to_jsonb(o.trf), ''[]''),'
+        '     ''status'', o.status, ''at'', (extract(epoch FROM o.tstmp::timestamptz) * 1000000)::bigint,'
+        '     ''state'', o.state::jsonb) ORDER BY o.ctid) AS entries FROM %1$I.wed_trace AS o GROUP BY o.wid'
+        ' ) AS t ON t.wid = f.wid LEFT JOIN ('
+        '   SELECT o.wid, array_agg(o.trname::text) AS names FROM %1$I.job_pool AS o GROUP BY o.wid'
+        ' ) AS j ON j.wid = f.wid ORDER BY f.wid', $2
     ) LOOP
-        r := ebb.wed_replay(program, one.trace);
-        IF cardinality(one.trace) = 0 OR r.vals <> ebb.wed_object(one.vals, ARRAY(
-            SELECT jsonb_array_elements_text(program -> 'names')
-        )) OR one.jobs <> ARRAY(SELECT p.node FROM unnest(r.puts) AS p ORDER BY p.node COLLATE "C") THEN
-            RAISE EXCEPTION 'The trace of the instance with the wid % does not lead to its attributes and jobs.', one.wid
-                USING ERRCODE = 'EB007', HINT = 'Copy the tables of WED-SQL in one transaction.';
-        END IF;
+        r := ebb.wed_taken(program, one.wid, one.vals, one.trace, one.jobs);
         id := (
             lpad(to_hex(r.times[1] / 1000), 12, '0') || '7' || substr(replace(gen_random_uuid()::text, '-', ''), 14)
         )::uuid;

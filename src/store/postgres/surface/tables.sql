@@ -83,6 +83,28 @@ BEGIN
     RETURN NULL;
 END $work$;
 
+-- The name of a trigger in the definition: that of its transition. Those that fire a transition which has a trigger
+-- already have their own; a unique index forbids them unless set_flow allows many_triggers.
+CREATE OR REPLACE FUNCTION ebb.flow_node(flow text, trname text, tgname text) RETURNS text
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    rows jsonb[] := ebb.flow_rows($1, 'wed_trig', 'tgid');
+    node text := $2;
+BEGIN
+    IF to_regclass(format('%I.wed_trig_lower_trname_idx', $1)) IS NOT NULL THEN
+        RETURN node;
+    END IF;
+    IF EXISTS (SELECT 1 FROM unnest(rows) AS r WHERE r ->> 'trname' = $2) THEN
+        node := $3;
+        PERFORM ebb.rules_check_name('trigger', node);
+    END IF;
+    IF EXISTS (SELECT 1 FROM unnest(rows) AS r WHERE coalesce(r ->> 'node', r ->> 'trname') = node) THEN
+        RAISE EXCEPTION 'The name "%" is that of another trigger or transition.', node USING ERRCODE = 'EB007',
+            HINT = 'Of several triggers of a transition, each has a tgname of its own.';
+    END IF;
+    RETURN node;
+END $work$;
+
 -- Before a row of wed_trig is written.
 CREATE OR REPLACE FUNCTION ebb.surface_trigger() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
@@ -101,7 +123,7 @@ BEGIN
     attributes := ebb.flow_attributes(own);
     IF TG_OP = 'UPDATE' AND (
         NEW.tgid <> OLD.tgid OR NEW.trname IS DISTINCT FROM OLD.trname OR NEW.cfinal <> OLD.cfinal
-        OR NEW.cexcpt <> OLD.cexcpt OR NEW.cinv <> OLD.cinv
+        OR NEW.cexcpt <> OLD.cexcpt OR NEW.cinv <> OLD.cinv OR NEW.node IS DISTINCT FROM OLD.node
     ) THEN
         RAISE EXCEPTION 'The number, the transition and the kind of the trigger "%" stay as they are.', OLD.tgname
             USING ERRCODE = 'EB007', HINT = 'Disable it, and add another one.';
@@ -121,10 +143,14 @@ BEGIN
         END IF;
         NEW.timeout := NULL;
         NEW.after := NULL;
+        NEW.node := NULL;
         PERFORM ebb.rules_check_name('condition', NEW.cname);
     ELSE
         PERFORM ebb.rules_check_name('transition', NEW.trname);
         NEW.tgname := coalesce(NEW.tgname, NEW.trname);
+        IF TG_OP = 'INSERT' THEN
+            NEW.node := ebb.flow_node(own, NEW.trname, NEW.tgname);
+        END IF;
         IF NEW.timeout IS NULL OR NEW.timeout < interval '1 ms' OR NEW.timeout > interval '100 years' THEN
             RAISE EXCEPTION 'The timeout of a transition is from 1 ms to 100 years, not %.',
                 coalesce(NEW.timeout::text, 'NULL') USING ERRCODE = 'EB007';
@@ -197,7 +223,8 @@ BEGIN
             timeout interval DEFAULT '1 min', mode text NOT NULL DEFAULT 'level', writes text[],
             compensate text, max_attempts integer NOT NULL DEFAULT 1000,
             backoff interval NOT NULL DEFAULT '1 s', queue text,
-            cexcpt boolean NOT NULL DEFAULT false, cinv boolean NOT NULL DEFAULT false, after interval
+            cexcpt boolean NOT NULL DEFAULT false, cinv boolean NOT NULL DEFAULT false, after interval,
+            node text
         );
         CREATE UNIQUE INDEX wed_trig_lower_trname_idx ON %1$I.wed_trig (lower(trname)) WHERE NOT cfinal;
         CREATE TABLE %1$I.wed_flow (
@@ -268,25 +295,44 @@ BEGIN
     DELETE FROM ebb.flows AS f WHERE f.flow = $1;
 END $work$;
 
+-- Whether a transition may have several triggers. Without them, an index says so, as in WED-SQL.
+CREATE OR REPLACE FUNCTION ebb.flow_allow_many(flow text, may_have boolean) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF $2 THEN
+        EXECUTE format('DROP INDEX IF EXISTS %I.wed_trig_lower_trname_idx', $1);
+    ELSIF to_regclass(format('%I.wed_trig_lower_trname_idx', $1)) IS NULL THEN
+        EXECUTE format(
+            'CREATE UNIQUE INDEX wed_trig_lower_trname_idx ON %I.wed_trig (lower(trname)) WHERE NOT cfinal', $1
+        );
+    END IF;
+EXCEPTION WHEN unique_violation THEN
+    RAISE EXCEPTION 'A transition of the flow "%" has several triggers: many_triggers stays on.', $1
+        USING ERRCODE = 'EB007';
+END $work$;
+
 CREATE OR REPLACE FUNCTION ebb.set_flow(flow text, option text, value text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
     IF $2 IS NULL OR $3 IS NULL OR NOT (CASE $2
         WHEN 'external_writes' THEN $3 IN ('none', 'declared', 'all')
         WHEN 'final_while_pending' THEN $3 IN ('refuse', 'wait')
-        WHEN 'notify' THEN $3 IN ('wed', 'none') ELSE false
+        WHEN 'notify' THEN $3 IN ('wed', 'none') WHEN 'many_triggers' THEN $3 IN ('on', 'off') ELSE false
     END) THEN
-        RAISE EXCEPTION 'An option is external_writes (none, declared, all), final_while_pending (refuse, wait) or notify (wed, none), not %=%.',
+        RAISE EXCEPTION 'An option is external_writes (none, declared, all), final_while_pending (refuse, wait), notify (wed, none) or many_triggers (on, off), not %=%.',
             left($2, 80), left($3, 80) USING ERRCODE = 'EB007';
     END IF;
     UPDATE ebb.flows AS f SET
         external_writes = CASE $2 WHEN 'external_writes' THEN $3 ELSE f.external_writes END,
         final_while_pending = CASE $2 WHEN 'final_while_pending' THEN $3 ELSE f.final_while_pending END,
         notify = CASE $2 WHEN 'notify' THEN $3 ELSE f.notify END,
-        is_dirty = f.is_dirty OR $2 <> 'notify'
+        is_dirty = f.is_dirty OR $2 NOT IN ('notify', 'many_triggers')
     WHERE f.flow = $1;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There is no flow "%".', left($1, 80) USING ERRCODE = 'EB013';
+    END IF;
+    IF $2 = 'many_triggers' THEN
+        PERFORM ebb.flow_allow_many($1, $3 = 'on');
     END IF;
     PERFORM ebb.flow_build($1);
 END $work$;

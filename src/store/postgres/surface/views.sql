@@ -6,7 +6,7 @@ BEGIN
     EXECUTE format($body$
         CREATE OR REPLACE VIEW %1$I.job_pool AS
         SELECT f.wid, CASE WHEN k ->> 'node' = '_EXCPT' THEN 0 ELSE (r.rule ->> 'tgid')::integer END AS tgid,
-               k ->> 'node' AS trname, t.lease_owner AS lckid,
+               coalesce(r.rule ->> 'handler', k ->> 'node') AS trname, t.lease_owner AS lckid,
                make_interval(secs => coalesce((r.rule ->> 'timeout')::double precision, 3600000000) / 1000000)
                    AS timeout,
                CASE WHEN h.type = 'input_resolved' THEN h.payload::json -> 'state' ELSE h.payload::json END AS payload,
@@ -49,19 +49,21 @@ BEGIN
 
         CREATE OR REPLACE VIEW %1$I.wed_trace AS
         SELECT f.wid, h.seq, CASE
-                   WHEN h.type = 'started' THEN '_INIT' WHEN h.type = 'state_restored' THEN '~' || h.node
-                   ELSE coalesce(h.node, '_EXT')
+                   WHEN h.type = 'started' THEN '_INIT'
+                   WHEN h.type = 'state_restored' THEN '~' || coalesce(m.handlers ->> h.node, h.node)
+                   ELSE coalesce(m.handlers ->> h.node, h.node, '_EXT')
                END AS trw,
                CASE WHEN h.type = 'started' THEN ARRAY(
-                   SELECT s.node::text FROM ebb.history AS s
-                   WHERE s.instance_id = i.id AND s.ref = 2 AND s.visit IS NOT NULL AND s.type LIKE 'step\_%%'
-                   UNION
-                   SELECT k ->> 'node' FROM json_array_elements(
-                       CASE WHEN i.finished_at IS NULL THEN i.state::json -> 'tokens' END
-                   ) AS k WHERE k ->> 'fired' = '2' AND k ->> 'status' IS DISTINCT FROM 'waiting_timer'
-                   ORDER BY 1
+                   SELECT coalesce(m.handlers ->> u.node, u.node) FROM (
+                       SELECT s.node::text FROM ebb.history AS s
+                       WHERE s.instance_id = i.id AND s.ref = 2 AND s.visit IS NOT NULL AND s.type LIKE 'step\_%%'
+                       UNION
+                       SELECT k ->> 'node' FROM json_array_elements(
+                           CASE WHEN i.finished_at IS NULL THEN i.state::json -> 'tokens' END
+                       ) AS k WHERE k ->> 'fired' = '2' AND k ->> 'status' IS DISTINCT FROM 'waiting_timer'
+                   ) AS u ORDER BY 1
                ) ELSE ARRAY(
-                   SELECT x FROM json_array_elements_text(h.payload::json -> 'fired') AS x
+                   SELECT coalesce(m.handlers ->> x, x) FROM json_array_elements_text(h.payload::json -> 'fired') AS x
                ) END AS trf,
                CASE
                    WHEN EXISTS (
@@ -94,7 +96,13 @@ BEGIN
                 SELECT (m.payload::json ->> 'from')::integer FROM ebb.history AS m
                 WHERE m.instance_id = i.id AND m.type = 'migrated' ORDER BY m.seq LIMIT 1
             ), i.version)
-        ) AS d;
+        ) AS d
+        -- Triggers stay in all later versions.
+        LEFT JOIN LATERAL (
+            SELECT jsonb_object_agg(t ->> 'name', t -> 'handler') AS handlers
+            FROM ebb.flow_versions AS v CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'triggers') AS t
+            WHERE v.flow = i.workflow AND v.version = i.version
+        ) AS m ON true;
 
         CREATE OR REPLACE VIEW %1$I.ready AS
         SELECT j.trname, count(*) AS jobs, min(j.since) AS oldest FROM %1$I.job_pool AS j
@@ -116,11 +124,18 @@ BEGIN
         SELECT t.cname, t.cpred, t.cfinal, t.cexcpt, t.cinv, t.tgid FROM %1$I.wed_trig AS t WHERE t.enabled;
 
         CREATE OR REPLACE VIEW %1$I.wed_trans AS
-        SELECT t.trname, t.timeout, t.queue, t.compensate, t.max_attempts, ARRAY[t.tgname] AS triggers, (
-                   SELECT count(*)::integer FROM ebb.workers AS w WHERE t.trname = ANY (w.handlers)
+        SELECT o.*, (
+                   SELECT count(*)::integer FROM ebb.workers AS w WHERE o.trname = ANY (w.handlers)
                      AND w.expires_at > (extract(epoch FROM now()) * 1000000)::bigint
                ) AS workers
-        FROM %1$I.wed_trig AS t WHERE NOT (t.cfinal OR t.cexcpt OR t.cinv);
+        FROM (
+            SELECT t.trname, (array_agg(t.timeout ORDER BY t.tgid))[1] AS timeout,
+                   (array_agg(t.queue ORDER BY t.tgid))[1] AS queue,
+                   (array_agg(t.compensate ORDER BY t.tgid))[1] AS compensate,
+                   (array_agg(t.max_attempts ORDER BY t.tgid))[1] AS max_attempts,
+                   array_agg(t.tgname ORDER BY t.tgid) AS triggers
+            FROM %1$I.wed_trig AS t WHERE NOT (t.cfinal OR t.cexcpt OR t.cinv) GROUP BY t.trname
+        ) AS o;
 
         CREATE OR REPLACE FUNCTION %1$I._job(id uuid, token bigint) RETURNS SETOF %1$I.job_pool
         LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
