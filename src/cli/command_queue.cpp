@@ -115,7 +115,8 @@ std::vector<QueueView> find_queues(Client& engine, const std::string& name) {
 bool is_used(Client& engine, const std::string& name) {
     if (name == "default") return true;
     for (const WorkflowRow& row : engine.workflows().rows) {
-        const auto program = Program::compile(*engine.definition(row.name, row.version));
+        const auto program =
+            Program::compile(*engine.definition(row.name, row.version), model::Origin::Stored);
         const auto& nodes = program->nodes();
         const auto is_in = [&](const ProgramNode& node) { return node.queue == name; };
         if (std::any_of(nodes.begin(), nodes.end(), is_in)) return true;

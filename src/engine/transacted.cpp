@@ -32,7 +32,7 @@ std::shared_ptr<const Program> program_of(
             fmt::format("The store has no version {} of {}.", row.version, row.workflow)
         );
     }
-    return Program::compile(parse_definition_json(stored->definition));
+    return Program::compile_stored(stored->definition);
 }
 
 /// Does what the committer would do for any other outcome, on the instance as it is now and in the

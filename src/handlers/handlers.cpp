@@ -78,7 +78,8 @@ Handler dispatch(const std::string& name, Versions versions) {
 
 std::vector<Diagnostic> validate_handler_spec(const std::string& name, const Payload& spec) {
     std::vector<Diagnostic> problems;
-    parse_handler_spec(name, spec, {}, problems);
+    const HandlerEntry entry = parse_handler_spec(name, spec, {}, problems);
+    check_fields(name, entry.spec, problems);
     return problems;
 }
 

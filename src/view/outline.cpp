@@ -42,7 +42,7 @@ std::shared_ptr<const Program> Outliner::program_of(const InstanceRow& row) {
                 ErrorCode::CorruptState, "The database does not have the instance's workflow."
             );
         }
-        program = Program::compile(parse_definition_json(found->definition));
+        program = Program::compile_stored(found->definition);
     }
     return program;
 }

@@ -88,6 +88,7 @@ class Compiler {
     std::vector<std::string> steps_read;
     std::vector<std::string> attempts_read;
     std::vector<std::string> variables_read;
+    std::vector<Expression> expressions;
 
  private:
     Node text(std::string_view text, const std::string& path) {
@@ -133,6 +134,7 @@ class Compiler {
             append(steps_read, compiled.steps_read());
             append(attempts_read, compiled.attempts_read());
             append(variables_read, compiled.variables_read());
+            expressions.push_back(compiled);
             return compiled;
         } catch (const ExpressionError& error) {
             throw_in_template(path, error);
@@ -276,6 +278,7 @@ struct Template::Compiled {
     std::vector<std::string> steps_read;
     std::vector<std::string> attempts_read;
     std::vector<std::string> variables_read;
+    std::vector<Expression> expressions;
 };
 
 Template Template::compile(const Json& value, const ExpressionLimits& limits) {
@@ -286,6 +289,7 @@ Template Template::compile(const Json& value, const ExpressionLimits& limits) {
     compiled->steps_read = std::move(compiler.steps_read);
     compiled->attempts_read = std::move(compiler.attempts_read);
     compiled->variables_read = std::move(compiler.variables_read);
+    compiled->expressions = std::move(compiler.expressions);
     Template result;
     result.compiled_ = std::move(compiled);
     return result;
@@ -313,6 +317,10 @@ const std::vector<std::string>& Template::attempts_read() const {
 
 const std::vector<std::string>& Template::variables_read() const {
     return compiled_->variables_read;
+}
+
+const std::vector<Expression>& Template::expressions() const {
+    return compiled_->expressions;
 }
 
 }  // namespace ebb

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/model/late_text.h"
+#include "core/model/reader.h"
 #include "support/clock.h"
 #include "support/json.h"
 
@@ -333,13 +334,19 @@ class ProgramCompiler {
     static constexpr std::string_view kDefaultQueueName = "default";
 };
 
-std::shared_ptr<const Program> Program::compile(const ebb::Definition& definition) {
-    std::vector<Diagnostic> diagnostics = validate(definition);
-    if (!diagnostics.empty()) throw DefinitionError(std::move(diagnostics));
+std::shared_ptr<const Program> Program::compile(
+    const ebb::Definition& definition, model::Origin origin
+) {
+    const model::Findings findings = model::check(definition, origin);
+    if (!findings.is_empty()) throw DefinitionError(model::diagnostics_of(findings));
     auto program = std::make_shared<Program>();
     program->definition_ = definition;
     ProgramCompiler(*program).compile();
     return program;
+}
+
+std::shared_ptr<const Program> Program::compile_stored(std::string_view json) {
+    return compile(model::read_stored(json), model::Origin::Stored);
 }
 
 std::vector<std::string> Program::input_violations(const Payload& input) const {

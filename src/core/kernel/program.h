@@ -12,6 +12,7 @@
 #include "core/expression/expression.h"
 #include "core/expression/template.h"
 #include "core/kernel/state.h"
+#include "core/model/check.h"
 #include "core/rules/program.h"
 #include "support/json_schema.h"
 
@@ -118,7 +119,11 @@ struct ProgramNode {
 class Program {
  public:
     /// Compiles a valid definition. Throws DefinitionError when it is not.
-    static std::shared_ptr<const Program> compile(const ebb::Definition& definition);
+    static std::shared_ptr<const Program> compile(
+        const ebb::Definition& definition, model::Origin origin = model::Origin::New
+    );
+    /// Compiles the JSON form of a definition that is stored.
+    static std::shared_ptr<const Program> compile_stored(std::string_view json);
 
     const Definition& definition() const { return definition_; }
 

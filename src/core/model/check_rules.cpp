@@ -11,6 +11,7 @@
 #include "core/expression/source.h"
 #include "core/expression/template.h"
 #include "core/model/check.h"
+#include "core/model/check_expressions.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
 #include "core/predicate/predicate.h"
@@ -376,6 +377,7 @@ class RulesChecker {
                     )
                 );
             }
+            note_unknown_fields(findings_, path, compiled);
         } catch (const Error& error) {
             note("invalid_expression", path, error.what());
         }

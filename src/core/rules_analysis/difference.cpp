@@ -181,7 +181,10 @@ class Comparison {
         compare_list(
             "invariant", named(before_.rules->invariants), named(after_.rules->invariants)
         );
-        found_.obstacles = obstacles_between(*Program::compile(before_), *Program::compile(after_));
+        found_.obstacles = obstacles_between(
+            *Program::compile(before_, model::Origin::Stored),
+            *Program::compile(after_, model::Origin::Stored)
+        );
         return std::move(found_);
     }
 

@@ -45,7 +45,7 @@ class Explorer {
     Explorer(const Definition& definition, const ExploreOptions& options)
         : definition_(with_calls(definition)),
           options_(options),
-          program_(Program::compile(definition_)),
+          program_(Program::compile(definition_, model::Origin::Stored)),
           subject_(definition_) {}
 
     Exploration run() {

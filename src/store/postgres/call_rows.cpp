@@ -8,7 +8,7 @@ namespace ebb::postgres {
 
 CallRows::CallRows(const WorkflowRow& workflow) : workflow_(workflow) {
     try {
-        const auto program = Program::compile(parse_definition_json(workflow.definition));
+        const auto program = Program::compile_stored(workflow.definition);
         for (const ProgramNode& node : program->nodes()) {
             if (!node.handler.empty()) add(node, false, node.handler, node.attempts);
             if (node.compensate) {
