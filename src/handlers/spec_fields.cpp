@@ -1,7 +1,9 @@
 #include <array>
-#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/expression/fixed_fields.h"
 #include "handlers/spec.h"
@@ -25,55 +27,40 @@ constexpr std::array<FixedFields, 5> kCallFields = {{
     {.variable = "idempotency_key", .type = "a string"},
 }};
 
-class FieldChecker {
- public:
-    FieldChecker(std::string path, std::vector<Diagnostic>& problems)
-        : path_(std::move(path)), problems_(problems) {}
-
-    void operator()(std::monostate) {}
-
-    void operator()(const ExecSpec& spec) {
-        for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
-            check(spec.arguments[i].expressions(), fmt::format("/exec/{}", i));
-        }
-        for (const auto& [name, value] : spec.environment) {
-            check(value.expressions(), "/env/" + escape_pointer(name));
-        }
-    }
-
-    void operator()(const HttpSpec& spec) {
-        check(spec.url.expressions(), "/http/url");
-        for (const auto& [name, value] : spec.headers) {
-            check(value.expressions(), "/http/headers/" + escape_pointer(name));
-        }
-        if (spec.body) check(spec.body->expressions(), "/http/body");
-    }
-
- private:
-    std::string path_;
-    std::vector<Diagnostic>& problems_;
-
-    void check(std::span<const Expression> expressions, const std::string& at) {
-        for (const Expression& one : expressions) {
-            for (const expression::FieldRead& read : expression::field_reads(one)) {
-                auto unknown = expression::judge(read, kCallFields);
-                if (!unknown) continue;
-                problems_.push_back(
-                    {.code = "unknown_field",
-                     .path = path_ + at,
-                     .message = std::move(unknown->message)}
-                );
-            }
+/// What an entry has of templates. A script is none.
+std::vector<Json::json_pointer> template_places(const Json& entry) {
+    using Pointer = Json::json_pointer;
+    std::vector<Pointer> places;
+    for (const char* place : {"/exec", "/env", "/http/url", "/http/headers", "/http/body"}) {
+        const Pointer pointer(place);
+        if (!entry.contains(pointer)) continue;
+        const Json& value = entry[pointer];
+        const bool has_parts = pointer != Pointer("/http/body") && value.is_structured();
+        const bool is_script = pointer == Pointer("/exec") && value.is_string();
+        if (!has_parts && !is_script) places.push_back(pointer);
+        if (!has_parts) continue;
+        for (const auto& part : value.items()) {
+            places.push_back(
+                value.is_array() ? pointer / std::stoul(part.key()) : pointer / part.key()
+            );
         }
     }
-};
+    return places;
+}
 
 }  // namespace
 
-void check_fields(
-    const std::string& name, const HandlerSpec& spec, std::vector<Diagnostic>& problems
-) {
-    std::visit(FieldChecker("/handlers/" + escape_pointer(name), problems), spec);
+void check_fields(const std::string& name, const Json& entry, std::vector<Diagnostic>& problems) {
+    for (const Json::json_pointer& place : template_places(entry)) {
+        for (expression::UnknownField& unknown :
+             expression::unknown_fields_in(entry[place], kCallFields)) {
+            problems.push_back(
+                {.code = "unknown_field",
+                 .path = "/handlers/" + escape_pointer(name) + place.to_string(),
+                 .message = std::move(unknown.message)}
+            );
+        }
+    }
 }
 
 }  // namespace ebb

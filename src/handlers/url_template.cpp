@@ -78,15 +78,6 @@ std::vector<std::string> UrlTemplate::variables_read() const {
     return names;
 }
 
-std::vector<Expression> UrlTemplate::expressions() const {
-    std::vector<Expression> all;
-    for (const Piece& piece : pieces_) {
-        const auto& some = piece.text.expressions();
-        all.insert(all.end(), some.begin(), some.end());
-    }
-    return all;
-}
-
 std::string percent_encode(std::string_view text) {
     constexpr std::string_view kHex = "0123456789ABCDEF";
     constexpr std::string_view kUnreserved =

@@ -25,7 +25,6 @@ class UrlTemplate {
     /// True when an expression has a say in the scheme or the host.
     bool has_variable_host() const;
     std::vector<std::string> variables_read() const;
-    std::vector<Expression> expressions() const;
 
  private:
     struct Piece {

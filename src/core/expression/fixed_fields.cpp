@@ -1,9 +1,11 @@
 #include "core/expression/fixed_fields.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "core/expression/names.h"
 #include "core/expression/source.h"
@@ -53,6 +55,26 @@ std::optional<UnknownField> judge(const FieldRead& read, std::span<const FixedFi
         ),
         .meant = std::string(nearest(read.name, fields)),
     };
+}
+
+std::vector<UnknownField> unknown_fields_in(const Json& value, std::span<const FixedFields> known) {
+    std::vector<UnknownField> found;
+    if (value.is_structured()) {
+        for (const Json& part : value) {
+            for (UnknownField& one : unknown_fields_in(part, known))
+                found.push_back(std::move(one));
+        }
+    }
+    if (!value.is_string()) return found;
+    const auto& text = value.get_ref<const std::string&>();
+    for (const Span& span : expressions_in(text)) {
+        const Expression expression =
+            Expression::compile(text.substr(span.begin, span.end - span.begin));
+        for (const FieldRead& read : field_reads(expression)) {
+            if (auto unknown = judge(read, known)) found.push_back(std::move(*unknown));
+        }
+    }
+    return found;
 }
 
 }  // namespace ebb::expression

@@ -5,6 +5,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <ebb/json.h>
 
 #include "core/expression/field_reads.h"
 
@@ -41,5 +44,8 @@ struct UnknownField {
 
 /// Nothing if the field can exist.
 std::optional<UnknownField> judge(const FieldRead& read, std::span<const FixedFields> known);
+
+/// Of all texts in a valid template.
+std::vector<UnknownField> unknown_fields_in(const Json& value, std::span<const FixedFields> known);
 
 }  // namespace ebb::expression

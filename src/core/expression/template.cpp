@@ -88,7 +88,6 @@ class Compiler {
     std::vector<std::string> steps_read;
     std::vector<std::string> attempts_read;
     std::vector<std::string> variables_read;
-    std::vector<Expression> expressions;
 
  private:
     Node text(std::string_view text, const std::string& path) {
@@ -134,7 +133,6 @@ class Compiler {
             append(steps_read, compiled.steps_read());
             append(attempts_read, compiled.attempts_read());
             append(variables_read, compiled.variables_read());
-            expressions.push_back(compiled);
             return compiled;
         } catch (const ExpressionError& error) {
             throw_in_template(path, error);
@@ -278,7 +276,6 @@ struct Template::Compiled {
     std::vector<std::string> steps_read;
     std::vector<std::string> attempts_read;
     std::vector<std::string> variables_read;
-    std::vector<Expression> expressions;
 };
 
 Template Template::compile(const Json& value, const ExpressionLimits& limits) {
@@ -289,7 +286,6 @@ Template Template::compile(const Json& value, const ExpressionLimits& limits) {
     compiled->steps_read = std::move(compiler.steps_read);
     compiled->attempts_read = std::move(compiler.attempts_read);
     compiled->variables_read = std::move(compiler.variables_read);
-    compiled->expressions = std::move(compiler.expressions);
     Template result;
     result.compiled_ = std::move(compiled);
     return result;
@@ -317,10 +313,6 @@ const std::vector<std::string>& Template::attempts_read() const {
 
 const std::vector<std::string>& Template::variables_read() const {
     return compiled_->variables_read;
-}
-
-const std::vector<Expression>& Template::expressions() const {
-    return compiled_->expressions;
 }
 
 }  // namespace ebb

@@ -30,8 +30,6 @@ class Template {
     const std::vector<std::string>& steps_read() const;
     const std::vector<std::string>& attempts_read() const;
     const std::vector<std::string>& variables_read() const;
-    /// All of them, in the order of the value.
-    const std::vector<Expression>& expressions() const;
 
  private:
     struct Compiled;

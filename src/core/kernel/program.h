@@ -12,7 +12,6 @@
 #include "core/expression/expression.h"
 #include "core/expression/template.h"
 #include "core/kernel/state.h"
-#include "core/model/check.h"
 #include "core/rules/program.h"
 #include "support/json_schema.h"
 
@@ -119,11 +118,7 @@ struct ProgramNode {
 class Program {
  public:
     /// Compiles a valid definition. Throws DefinitionError when it is not.
-    static std::shared_ptr<const Program> compile(
-        const ebb::Definition& definition, model::Origin origin = model::Origin::New
-    );
-    /// Compiles the JSON form of a definition that is stored.
-    static std::shared_ptr<const Program> compile_stored(std::string_view json);
+    static std::shared_ptr<const Program> compile(const ebb::Definition& definition);
 
     const Definition& definition() const { return definition_; }
 

@@ -299,13 +299,11 @@ void ExpressionChecker::check_fields(const std::string& path, const Reads& reads
     }
 }
 
-void note_unknown_fields(Findings& findings, const std::string& path, const Template& value) {
+void note_unknown_fields(Findings& findings, const std::string& path, const Json& value) {
     if (findings.is_of_stored()) return;
-    for (const Expression& expression : value.expressions()) {
-        for (const expression::FieldRead& read : expression::field_reads(expression)) {
-            auto unknown = expression::judge(read, expression::kFlowFields);
-            if (unknown) findings.note("unknown_field", path, std::move(unknown->message));
-        }
+    for (const expression::UnknownField& unknown :
+         expression::unknown_fields_in(value, expression::kFlowFields)) {
+        findings.note("unknown_field", path, unknown.message);
     }
 }
 
