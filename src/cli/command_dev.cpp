@@ -15,6 +15,7 @@
 #include "cli/report.h"
 #include "cli/serving.h"
 #include "cli/text.h"
+#include "core/model/reader.h"
 #include "store/store.h"
 #include "support/sync.h"
 
@@ -139,7 +140,7 @@ class Dev {
         const auto newest = store_->find_workflow(definition.name, std::nullopt);
         bool is_new = true;
         if (newest) {
-            const Definition known = parse_definition_json(newest->definition);
+            const Definition known = model::read_stored(newest->definition);
             definition.version = known.version;
             is_new = !(known == definition);
             if (is_new) ++definition.version;

@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "core/kernel/program.h"
+#include "core/kernel/stored_program.h"
 #include "store/store.h"
 #include "support/clock.h"
 #include "view/worker_json.h"
@@ -115,7 +115,7 @@ std::vector<QueueView> find_queues(Client& engine, const std::string& name) {
 bool is_used(Client& engine, const std::string& name) {
     if (name == "default") return true;
     for (const WorkflowRow& row : engine.workflows().rows) {
-        const auto program = Program::compile(*engine.definition(row.name, row.version));
+        const auto program = compile_stored(*engine.definition(row.name, row.version));
         const auto& nodes = program->nodes();
         const auto is_in = [&](const ProgramNode& node) { return node.queue == name; };
         if (std::any_of(nodes.begin(), nodes.end(), is_in)) return true;

@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -112,35 +116,6 @@ CheckedFile report_of(const DefinitionFile& file) {
     };
 }
 
-/// Returns how many problems the file of C++ has.
-std::size_t check_cpp_file(
-    Session& session,
-    const WorkflowFile& file,
-    const std::string& format,
-    std::vector<CheckedFile>& reports
-) {
-    std::size_t problems = 0;
-    const std::vector<CppDefinition> workflows = read_cpp_file(file.path);
-    // A person who names a file learns that nothing was checked.
-    if (!file.is_found && format == "text") {
-        const std::string path = one_line(file.path);
-        if (builds_rules(file.path)) {
-            session.note(fmt::format("{}: {}\n", path, source::kRulesAreNotRead));
-        } else if (workflows.empty()) {
-            session.note(fmt::format("{} builds no workflow.\n", path));
-        }
-    }
-    for (const CppDefinition& found : workflows) {
-        problems += found.file.problems.size();
-        if (format == "text") {
-            tell_cpp(session, found);
-        } else {
-            reports.push_back(report_of(found.file));
-        }
-    }
-    return problems;
-}
-
 void print_report(
     Session& session, const std::string& format, const std::vector<CheckedFile>& files
 ) {
@@ -157,50 +132,118 @@ std::string format_of(const Session& session, const ValidateOptions& options) {
     return session.options().is_json ? "json" : "text";
 }
 
+class Validation {
+ public:
+    Validation(Session& session, const ValidateOptions& options)
+        : session_(session),
+          options_(options),
+          format_(format_of(session, options)),
+          config_(read_current_config()) {}
+
+    int run() {
+        for (const WorkflowFile& found : find_workflow_files(arguments_of(session_, options_))) {
+            if (found.is_found && is_excluded(config_, found.path)) continue;
+            if (!found.problem.empty()) {
+                note_unreadable(found.path, Error(ErrorCode::InvalidArgument, found.problem));
+            } else if (names_cpp_file(found.path)) {
+                check_cpp(found);
+            } else {
+                check(found);
+            }
+        }
+        if (format_ != "text") {
+            print_report(session_, format_, reports_);
+        } else if (problems_ > 0) {
+            session_.note(fmt::format("{} problem{}\n", problems_, problems_ == 1 ? "" : "s"));
+        }
+        return is_well_ ? kOk : kUsage;
+    }
+
+ private:
+    Session& session_;
+    const ValidateOptions& options_;
+    const std::string format_;
+    const source::WorkspaceConfig config_;
+    std::vector<CheckedFile> reports_;
+    std::size_t problems_ = 0;
+    bool is_well_ = true;
+    std::unique_ptr<HandlerLint> handlers_;
+    // It reads the code of the folder once, and only if there is a file.
+    bool is_lint_made_ = false;
+
+    /// The other files are checked nevertheless.
+    void note_unreadable(const std::string& path, const Error& error) {
+        DefinitionFile file{.path = path};
+        file.problems = {
+            {.code = std::string(to_string(error.code())), .path = {}, .message = error.what()}
+        };
+        report(file, false);
+    }
+
+    void report(const DefinitionFile& file, bool is_drawn) {
+        problems_ += file.problems.size();
+        is_well_ = is_well_ && is_valid(file);
+        if (format_ == "text") {
+            tell(session_, file, is_drawn);
+        } else {
+            reports_.push_back(report_of(file));
+        }
+    }
+
+    void check(const WorkflowFile& found) {
+        DefinitionFile read;
+        try {
+            read = read_text_of(found.path, session_);
+        } catch (const Error& error) {
+            return note_unreadable(found.path, error);
+        }
+        const bool is_optional = found.is_found || options_.if_workflow;
+        auto file = check_definition_file(
+            std::move(read),
+            session_,
+            {.with_lints = options_.with_lints, .only_workflows = is_optional}
+        );
+        if (!file) return;
+        if (options_.with_lints) {
+            if (!is_lint_made_) handlers_ = make_handler_lint(session_);
+            is_lint_made_ = true;
+            if (handlers_) handlers_->judge(*file);
+        }
+        report(*file, !is_optional);
+    }
+
+    void check_cpp(const WorkflowFile& found) {
+        std::vector<CppDefinition> workflows;
+        try {
+            workflows = read_cpp_file(found.path);
+        } catch (const Error& error) {
+            return note_unreadable(found.path, error);
+        }
+        // A person who names a file learns that nothing was checked.
+        if (!found.is_found && !options_.if_workflow && format_ == "text") {
+            const std::string path = one_line(found.path);
+            if (builds_rules(found.path)) {
+                session_.note(fmt::format("{}: {}\n", path, source::kRulesAreNotRead));
+            } else if (workflows.empty()) {
+                session_.note(fmt::format("{} builds no workflow.\n", path));
+            }
+        }
+        for (const CppDefinition& one : workflows) {
+            problems_ += one.file.problems.size();
+            is_well_ = is_well_ && one.file.problems.empty();
+            if (format_ == "text") {
+                tell_cpp(session_, one);
+            } else {
+                reports_.push_back(report_of(one.file));
+            }
+        }
+    }
+};
+
 }  // namespace
 
 int validate_files(Session& session, const ValidateOptions& options) {
-    const std::string format = format_of(session, options);
-    std::vector<CheckedFile> reports;
-    std::size_t problems = 0;
-    bool is_well = true;
-    std::unique_ptr<HandlerLint> handlers;
-    // It reads the code of the folder once, and only if there is a file.
-    bool is_lint_made = false;
-    const source::WorkspaceConfig config = read_current_config();
-    for (const WorkflowFile& found : find_workflow_files(arguments_of(session, options))) {
-        if (found.is_found && is_excluded(config, found.path)) continue;
-        if (names_cpp_file(found.path)) {
-            const WorkflowFile code{found.path, found.is_found || options.if_workflow};
-            const std::size_t count = check_cpp_file(session, code, format, reports);
-            problems += count;
-            is_well = is_well && count == 0;
-            continue;
-        }
-        const bool is_optional = found.is_found || options.if_workflow;
-        auto file = check_definition_file(
-            found.path, session, {.with_lints = options.with_lints, .only_workflows = is_optional}
-        );
-        if (!file) continue;
-        if (options.with_lints) {
-            if (!is_lint_made) handlers = make_handler_lint(session);
-            is_lint_made = true;
-            if (handlers) handlers->judge(*file);
-        }
-        problems += file->problems.size();
-        is_well = is_well && is_valid(*file);
-        if (format == "text") {
-            tell(session, *file, !is_optional);
-        } else {
-            reports.push_back(report_of(*file));
-        }
-    }
-    if (format != "text") {
-        print_report(session, format, reports);
-    } else if (problems > 0) {
-        session.note(fmt::format("{} problem{}\n", problems, problems == 1 ? "" : "s"));
-    }
-    return is_well ? kOk : kUsage;
+    return Validation(session, options).run();
 }
 
 }  // namespace ebb::cli

@@ -79,16 +79,6 @@ std::optional<Definition> read_editor_graph(
     );
 }
 
-}  // namespace
-
-namespace {
-
-DefinitionFile read_text(const std::string& path, Session& session) {
-    DefinitionFile file{.path = path};
-    file.text = path == "-" ? session.streams().read_input() : read_file(path, kFileBytesMax);
-    return file;
-}
-
 void check_workflow(DefinitionFile& file, Session& session, bool with_lints) {
     const TypeLibrary types = read_types(session);
     try {
@@ -116,17 +106,22 @@ void check_workflow(DefinitionFile& file, Session& session, bool with_lints) {
 
 }  // namespace
 
+DefinitionFile read_text_of(const std::string& path, Session& session) {
+    DefinitionFile file{.path = path};
+    file.text = path == "-" ? session.streams().read_input() : read_file(path, kFileBytesMax);
+    return file;
+}
+
 DefinitionFile read_definition_file(const std::string& path, Session& session) {
-    DefinitionFile file = read_text(path, session);
+    DefinitionFile file = read_text_of(path, session);
     check_workflow(file, session, false);
     return file;
 }
 
 std::optional<DefinitionFile> check_definition_file(
-    const std::string& path, Session& session, const DefinitionFileOptions& options
+    DefinitionFile file, Session& session, const DefinitionFileOptions& options
 ) {
-    DefinitionFile file = read_text(path, session);
-    const source::TextKind kind = source::kind_of(path, file.text);
+    const source::TextKind kind = source::kind_of(file.path, file.text);
     if (options.only_workflows && kind == source::TextKind::Other) return std::nullopt;
     file.holds_types = kind == source::TextKind::Types;
     if (file.holds_types) {

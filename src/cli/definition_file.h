@@ -41,10 +41,13 @@ struct DefinitionFileOptions {
     bool only_workflows = false;  ///< give nothing for a file that holds no workflow and no types
 };
 
-/// As read_definition_file, for reports: reads a file of types as such, and finds what check_types
-/// finds.
+/// The text of a file or of stdin, which nothing has judged. Throws Error if it cannot be read.
+DefinitionFile read_text_of(const std::string& path, Session& session);
+
+/// As read_definition_file, for reports, of a text that was read: takes a file of types as such,
+/// and finds what check_types finds.
 std::optional<DefinitionFile> check_definition_file(
-    const std::string& path, Session& session, const DefinitionFileOptions& options
+    DefinitionFile file, Session& session, const DefinitionFileOptions& options
 );
 
 /// Gives the places in the text to the problems of the file that have none.

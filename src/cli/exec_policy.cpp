@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/model/reader.h"
 #include "store/hints.h"
 
 namespace ebb::cli {
@@ -63,7 +64,7 @@ bool GuardedStore::is_allowed(const std::string& workflow, int version) {
         if (found != known_.end()) return found->second;
     }
     const auto row = inner_.find_workflow(workflow, version);
-    const bool is_fine = !row || policy_.allows(parse_definition_json(row->definition));
+    const bool is_fine = !row || policy_.allows(model::read_stored(row->definition));
     const Lock lock(mutex_);
     return known_[{workflow, version}] = is_fine;
 }

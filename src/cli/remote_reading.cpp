@@ -14,6 +14,7 @@
 
 #include "cli/api_views.h"
 #include "cli/remote_paths.h"
+#include "core/model/reader.h"
 
 namespace ebb::cli {
 
@@ -288,7 +289,7 @@ std::shared_ptr<const Definition> RemoteReading::definition(
 ) {
     const std::string rest = version ? fmt::format("/versions/{}", *version) : "";
     const ApiObject answer(calls_.get(workflow_path(workflow, rest)).body);
-    return std::make_shared<const Definition>(parse_definition_json(answer.payload("definition")));
+    return std::make_shared<const Definition>(model::read_stored(answer.payload("definition")));
 }
 
 /// A request names one role, so several roles are several requests.

@@ -53,7 +53,9 @@ std::string diagnostic_text(
     const std::string place =
         problem.line > 0
             ? fmt::format("{}:{}:{}", terminal_line(file.path), problem.line, problem.column)
-            : terminal_line(fmt::format("{}:{}", file.path, problem.path));
+            : terminal_line(
+                  problem.path.empty() ? file.path : fmt::format("{}:{}", file.path, problem.path)
+              );
     const bool is_warning = problem.severity == Diagnostic::Severity::Warning;
     const Style::Color color = is_warning ? Style::Color::Yellow : Style::Color::Red;
     std::string text = fmt::format(

@@ -12,6 +12,7 @@
 #include <ebb/handlers.h>
 #include <ebb/log.h>
 
+#include "core/model/reader.h"
 #include "store/store.h"
 #include "support/sync.h"
 
@@ -74,7 +75,7 @@ class LaterHandlers {
     Handlers load(const std::string& workflow, int version) const {
         HandlerRegistry handlers;
         if (const auto row = store_.find_workflow(workflow, version)) {
-            const Definition definition = parse_definition_json(row->definition);
+            const Definition definition = model::read_stored(row->definition);
             check_allowed(definition);
             const auto found = directories_.find(workflow);
             const bool is_given = found != directories_.end();
@@ -123,7 +124,7 @@ std::vector<Served> served_workflows(
         const auto whole = store.find_workflow(row.name, row.version);
         if (!whole) continue;
         served.push_back(
-            {parse_definition_json(whole->definition), directory_for(row.name, files, other)}
+            {model::read_stored(whole->definition), directory_for(row.name, files, other)}
         );
     }
     return served;

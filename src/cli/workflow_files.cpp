@@ -133,13 +133,13 @@ std::vector<WorkflowFile> find_workflow_files(const std::vector<std::string>& ar
         }
         const std::vector<std::string> found = files_of(argument);
         if (found.empty()) {
-            throw Error(
-                ErrorCode::InvalidArgument,
-                fmt::format(
-                    "There is no YAML or JSON file {} {}.",
-                    is_folder ? "in" : "that matches",
-                    one_line(argument)
-                )
+            files.push_back(
+                {.path = argument,
+                 .problem = fmt::format(
+                     "There is no YAML or JSON file {} {}.",
+                     is_folder ? "in" : "that matches",
+                     one_line(argument)
+                 )}
             );
         }
         for (const std::string& path : found) {

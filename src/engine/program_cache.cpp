@@ -2,6 +2,8 @@
 
 #include <ebb/definition.h>
 
+#include "core/kernel/stored_program.h"
+
 namespace ebb::engine {
 
 namespace {
@@ -25,7 +27,7 @@ std::shared_ptr<const Program> ProgramCache::find_cached(const std::string& work
 }
 
 std::shared_ptr<const Program> ProgramCache::compile(const WorkflowRow& row) {
-    auto program = Program::compile(parse_definition_json(row.definition));
+    auto program = compile_stored(row.definition);
     const Lock lock(mutex_);
     // Two threads may have compiled the same: the first one's is kept, so that all share it.
     const auto kept = programs_.emplace(std::pair(row.name, row.version), std::move(program));

@@ -7,6 +7,7 @@
 #include <ebb/definition.h>
 #include <ebb/error.h>
 
+#include "core/kernel/stored_program.h"
 #include "engine/turn.h"
 
 namespace ebb::engine {
@@ -32,7 +33,7 @@ std::shared_ptr<const Program> program_of(
             fmt::format("The store has no version {} of {}.", row.version, row.workflow)
         );
     }
-    return Program::compile(parse_definition_json(stored->definition));
+    return compile_stored(stored->definition);
 }
 
 /// Does what the committer would do for any other outcome, on the instance as it is now and in the

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <ebb/handlers.h>
 
@@ -79,6 +80,7 @@ Handler dispatch(const std::string& name, Versions versions) {
 std::vector<Diagnostic> validate_handler_spec(const std::string& name, const Payload& spec) {
     std::vector<Diagnostic> problems;
     parse_handler_spec(name, spec, {}, problems);
+    if (problems.empty()) check_fields(name, Json::parse(spec), problems);
     return problems;
 }
 

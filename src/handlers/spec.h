@@ -95,6 +95,10 @@ HandlerEntry parse_handler_spec(
     std::vector<Diagnostic>& problems
 );
 
+/// Appends the fields that expressions of a valid entry read of variables that never have them. A
+/// worker does not ask: a stored definition stays valid.
+void check_fields(const std::string& name, const Json& entry, std::vector<Diagnostic>& problems);
+
 class SpecReader;
 
 ExecSpec read_exec_spec(SpecReader& reader, const std::filesystem::path& base_directory);

@@ -11,6 +11,7 @@
 #include "core/model/placing.h"
 #include "core/model/reader.h"
 #include "core/model/type_library.h"
+#include "core/model/words.h"
 #include "handlers/unbound.h"
 #include "source/lint.h"
 #include "source/workspace_config.h"
@@ -145,9 +146,24 @@ struct Parsed {
     std::vector<Diagnostic> problems;
 };
 
+/// YAML allows what JSON does not, such as a comma behind the last element.
+void note_json_fault(
+    std::vector<Diagnostic>& problems, std::string_view text, const std::string& file
+) {
+    try {
+        model::parse_json_document(text, file);
+    } catch (const DefinitionError& error) {
+        Diagnostic problem = error.diagnostics().front();
+        if (problem.code != "json_syntax") return;
+        mark_to_line_end(problem, text);
+        problems.push_back(std::move(problem));
+    }
+}
+
 Parsed parse(std::string_view text, const std::string& file) {
     Parsed parsed{.text = std::string(text), .root = std::nullopt, .problems = {}};
-    int last_line = 0;
+    if (file.ends_with(".json")) note_json_fault(parsed.problems, text, file);
+    int last_line = parsed.problems.empty() ? 0 : parsed.problems.front().line;
     for (int round = 0; round <= kRepairsMax; ++round) {
         try {
             parsed.root = yaml::parse_yaml_document(parsed.text, file);
@@ -160,7 +176,8 @@ Parsed parse(std::string_view text, const std::string& file) {
                                   problem.code == "unknown_tag" || problem.code == "not_json";
             const int column = problem.column;
             // The same fault again, or what follows from having taken a part away.
-            if (round == 0 || line > last_line + 1) parsed.problems.push_back(std::move(problem));
+            if (parsed.problems.empty() || line > last_line + 1)
+                parsed.problems.push_back(std::move(problem));
             last_line = std::max(last_line, line);
             if (!is_local || line <= 0 || !blank_around(parsed.text, line, column)) return parsed;
         }
@@ -174,6 +191,16 @@ bool follows_from_repair(const Diagnostic& problem) {
         "missing_key", "step_without_output", "step_not_before"
     };
     return std::find(kCodes.begin(), kCodes.end(), problem.code) != kCodes.end();
+}
+
+/// Whether each key at the top is one of a definition, or may be meant as one.
+bool has_only_keys_of_workflows(const LineTree& tree) {
+    constexpr auto& kKeys = model::kDefinitionKeys;
+    return std::all_of(tree.root().children.begin(), tree.root().children.end(), [&](int member) {
+        const std::string key = tree.key(member);
+        const bool is_known = std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+        return is_known || !model::closest(key, kKeys).empty();
+    });
 }
 
 }  // namespace
@@ -195,9 +222,16 @@ TextKind kind_of(std::string_view name, const LineTree& tree) {
     for (const std::string_view ending : {".ebb.yaml", ".ebb.yml", ".ebb.json"}) {
         if (name.ends_with(ending)) return TextKind::Workflow;
     }
+    const int name_of_it = tree.find(0, "workflow");
+    if (name_of_it < 0) return TextKind::Other;
     const bool has_content =
         tree.find(0, "steps") >= 0 || tree.find(0, "nodes") >= 0 || tree.find(0, "rules") >= 0;
-    return has_content && tree.find(0, "workflow") >= 0 ? TextKind::Workflow : TextKind::Other;
+    if (has_content) return TextKind::Workflow;
+    // `workflow: order` begins a definition, also where `steps` is misspelled. In JSON also other
+    // documents of Ebb have this member: they have others that no definition has.
+    const bool is_named = !tree.scalar(name_of_it).empty();
+    const bool is_definition = !tree.root().is_flow || has_only_keys_of_workflows(tree);
+    return is_named && is_definition ? TextKind::Workflow : TextKind::Other;
 }
 
 CheckedText check_workflow(std::string_view text, const CheckOptions& options) {

@@ -18,7 +18,7 @@ namespace ebb::source {
 
 enum class TextKind {
     Other,
-    Workflow,  ///< has `workflow` and `steps`, `nodes` or `rules` at the top
+    Workflow,  ///< has `workflow` at the top, and what else a definition has
     Types,     ///< has `types` at the top
 };
 

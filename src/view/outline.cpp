@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "call/event_view.h"
+#include "core/kernel/stored_program.h"
 #include "engine/view.h"
 #include "support/json.h"
 #include "view/instance_json.h"
@@ -42,7 +43,7 @@ std::shared_ptr<const Program> Outliner::program_of(const InstanceRow& row) {
                 ErrorCode::CorruptState, "The database does not have the instance's workflow."
             );
         }
-        program = Program::compile(parse_definition_json(found->definition));
+        program = compile_stored(found->definition);
     }
     return program;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/expression/fixed_fields.h"
 #include "core/expression/literal.h"
 #include "core/expression/names.h"
 #include "core/expression/parser.h"
@@ -179,18 +180,17 @@ void Parser::check_attempt_field(const Token& name) const {
     if (code_.names[done.back().arg] == kAttemptsField) {
         fail(name, "The attempts of a step are an int, which has no fields.");
     }
-    constexpr std::array<std::string_view, 3> kFields = {"code", "message", "details"};
     const std::string_view field = plain_name(name);
-    if (std::find(kFields.begin(), kFields.end(), field) != kFields.end()) return;
+    if (std::find(kErrorFields.begin(), kErrorFields.end(), field) != kErrorFields.end()) return;
     throw_at(
         code_.source,
         name.place,
         fmt::format(
             "The error of a step has no field \"{}\"; it has code, message and details.{}",
             field,
-            did_you_mean(field, kFields)
+            did_you_mean(field, kErrorFields)
         ),
-        nearest(field, kFields)
+        nearest(field, kErrorFields)
     );
 }
 

@@ -10,6 +10,7 @@
 #include "core/expression/functions.h"
 #include "core/expression/parser.h"
 #include "core/expression/source.h"
+#include "core/filter/status_words.h"
 #include "core/model/label_values.h"
 #include "core/model/words.h"
 #include "support/clock.h"
@@ -298,14 +299,7 @@ Condition Compiler::comparison(
         fail(place, fmt::format("Compare {} with == or != here.", name_of(field)));
     }
     if (field.kind == Kind::Status && op != Operator::Exists && !parse_status(operand.text())) {
-        fail(
-            place,
-            fmt::format(
-                "{} is not a status; there are running, paused, compensating, dead_letter, moved, "
-                "completed, failed, cancelled and aborted.",
-                model::in_quotes(operand.text())
-            )
-        );
+        fail(place, unknown_status(operand.text()));
     }
     if (field.kind == Kind::Id && op != Operator::Exists) {
         const auto id = InstanceId::parse(operand.text());

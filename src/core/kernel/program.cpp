@@ -6,7 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/kernel/stored_program.h"
+#include "core/model/check.h"
 #include "core/model/late_text.h"
+#include "core/model/reader.h"
 #include "support/clock.h"
 #include "support/json.h"
 
@@ -16,6 +19,22 @@ namespace ebb {
 /// then its targets.
 class ProgramCompiler {
  public:
+    static std::shared_ptr<const Program> make(const Definition& definition, model::Origin origin) {
+        const model::Findings findings = model::check(definition, origin);
+        if (!findings.is_empty()) throw DefinitionError(model::diagnostics_of(findings));
+        auto program = std::make_shared<Program>();
+        program->definition_ = definition;
+        ProgramCompiler(*program).compile();
+        return program;
+    }
+
+ private:
+    Program& program_;
+    std::set<std::string> handlers_;
+    std::set<std::string> steps_read_;
+    std::set<std::string> attempts_read_;
+    NodeIndex transition_ = kNoNode;  ///< that the nodes being numbered are of
+
     explicit ProgramCompiler(Program& program) : program_(program) {}
 
     void compile() {
@@ -43,13 +62,6 @@ class ProgramCompiler {
         program_.output_read_ = marks_of(steps_read_);
         program_.attempts_read_ = marks_of(attempts_read_);
     }
-
- private:
-    Program& program_;
-    std::set<std::string> handlers_;
-    std::set<std::string> steps_read_;
-    std::set<std::string> attempts_read_;
-    NodeIndex transition_ = kNoNode;  ///< that the nodes being numbered are of
 
     ProgramNode& add(const std::string& name) {
         program_.by_name_.emplace(name, static_cast<NodeIndex>(program_.nodes_.size()));
@@ -334,12 +346,15 @@ class ProgramCompiler {
 };
 
 std::shared_ptr<const Program> Program::compile(const ebb::Definition& definition) {
-    std::vector<Diagnostic> diagnostics = validate(definition);
-    if (!diagnostics.empty()) throw DefinitionError(std::move(diagnostics));
-    auto program = std::make_shared<Program>();
-    program->definition_ = definition;
-    ProgramCompiler(*program).compile();
-    return program;
+    return ProgramCompiler::make(definition, model::Origin::New);
+}
+
+std::shared_ptr<const Program> compile_stored(std::string_view json) {
+    return compile_stored(model::read_stored(json));
+}
+
+std::shared_ptr<const Program> compile_stored(const Definition& definition) {
+    return ProgramCompiler::make(definition, model::Origin::Stored);
 }
 
 std::vector<std::string> Program::input_violations(const Payload& input) const {

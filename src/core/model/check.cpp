@@ -25,8 +25,11 @@ bool is_built_in(std::string_view name) {
 
 class Checker {
  public:
-    explicit Checker(const Definition& definition)
-        : definition_(definition), walk_(definition), expressions_(findings_, walk_) {}
+    Checker(const Definition& definition, Origin origin)
+        : definition_(definition),
+          findings_(origin),
+          walk_(definition),
+          expressions_(findings_, walk_) {}
 
     Findings check() {
         if (walk_.has_too_many()) {
@@ -194,8 +197,14 @@ class Checker {
 
 }  // namespace
 
-Findings check(const Definition& definition) {
-    return Checker(definition).check();
+std::vector<Diagnostic> diagnostics_of(const Findings& findings) {
+    std::vector<Diagnostic> diagnostics;
+    for (const Finding& finding : findings.all()) diagnostics.push_back(finding.diagnostic);
+    return diagnostics;
+}
+
+Findings check(const Definition& definition, Origin origin) {
+    return Checker(definition, origin).check();
 }
 
 }  // namespace ebb::model

@@ -19,6 +19,14 @@ namespace ebb::model {
 /// More are not collected: they would not be read, and a megabyte can hold a million.
 inline constexpr std::size_t kProblemsMax = 1'000;
 
+/// Where a definition comes from.
+enum class Origin {
+    New,
+    /// It was registered, perhaps by an earlier version, and stays valid: checks that were added
+    /// later do not apply.
+    Stored,
+};
+
 /// A problem of a definition. `path` points into the canonical JSON form.
 struct Finding {
     Diagnostic diagnostic;
@@ -30,6 +38,10 @@ struct Finding {
 
 class Findings {
  public:
+    explicit Findings(Origin origin = Origin::New) : origin_(origin) {}
+
+    bool is_of_stored() const { return origin_ == Origin::Stored; }
+
     void note(std::string code, std::string path, std::string message) {
         note(
             {.diagnostic =
@@ -46,11 +58,15 @@ class Findings {
     bool is_empty() const { return findings_.empty(); }
 
  private:
+    Origin origin_;
     std::vector<Finding> findings_;
 };
 
 /// Everything, in the order of the canonical form.
-Findings check(const Definition& definition);
+Findings check(const Definition& definition, Origin origin = Origin::New);
+
+/// What `validate` gives.
+std::vector<Diagnostic> diagnostics_of(const Findings& findings);
 
 // The parts. `path` is where the value is.
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "core/expression/field_reads.h"
 #include "core/expression/source.h"
 #include "core/model/words.h"
 #include "support/json.h"
@@ -15,6 +17,13 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kVariables = {
     "input", "workflow", "steps", "instance", "attempt", "now", "metadata"
+};
+
+constexpr std::array<std::string_view, 1> kOutputField = {"output"};
+
+/// Of a node that is not a step.
+constexpr std::array<expression::FixedFields, 1> kBlockFields = {
+    {{.variable = "steps", .fields = kOutputField}}
 };
 
 class NoVariables : public Variables {
@@ -253,6 +262,49 @@ void ExpressionChecker::check_reads(int reader, const std::string& path, const R
     }
     for (const std::string& name : reads.steps) check_step(reader, path, name, reads);
     for (const std::string& name : reads.attempts) check_attempts(reader, path, name, reads);
+    check_fields(path, reads);
+}
+
+std::optional<expression::UnknownField> ExpressionChecker::judge_field(
+    const expression::FieldRead& read
+) const {
+    auto unknown = expression::judge(read, expression::kFlowFields);
+    const int node = unknown && !read.step.empty() ? walk_.find(read.step) : -1;
+    if (node < 0 || walk_.is_a<Step>(node)) return unknown;
+    // check_attempts judges the others.
+    return expression::judge(read, kBlockFields);
+}
+
+void ExpressionChecker::check_fields(const std::string& path, const Reads& reads) {
+    if (findings_.is_of_stored()) return;
+    const std::vector<expression::Span> expressions =
+        reads.is_text ? expression::expressions_in(reads.source)
+                      : std::vector<expression::Span>{{.begin = 0, .end = reads.source.size()}};
+    for (const expression::Span& part : expressions) {
+        const Expression expression =
+            Expression::compile(reads.source.substr(part.begin, part.end - part.begin));
+        for (const expression::FieldRead& read : expression::field_reads(expression)) {
+            auto unknown = judge_field(read);
+            if (!unknown) continue;
+            findings_.note({
+                .diagnostic =
+                    {.code = "unknown_field", .path = path, .message = std::move(unknown->message)},
+                .span =
+                    expression::Span{
+                        .begin = part.begin + read.span.begin, .end = part.begin + read.span.end
+                    },
+                .meant = std::move(unknown->meant),
+            });
+        }
+    }
+}
+
+void note_unknown_fields(Findings& findings, const std::string& path, const Json& value) {
+    if (findings.is_of_stored()) return;
+    for (const expression::UnknownField& unknown :
+         expression::unknown_fields_in(value, expression::kFlowFields)) {
+        findings.note("unknown_field", path, unknown.message);
+    }
 }
 
 int ExpressionChecker::find_read(const std::string& name, Finding& finding) const {

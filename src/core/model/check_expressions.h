@@ -8,6 +8,7 @@
 #include <ebb/definition.h>
 
 #include "core/expression/expression.h"
+#include "core/expression/fixed_fields.h"
 #include "core/expression/template.h"
 #include "core/model/check.h"
 #include "core/model/walk.h"
@@ -61,6 +62,9 @@ class ExpressionChecker {
         int reader, const std::string& path, const std::string& source, bool is_after_step
     );
     void check_reads(int reader, const std::string& path, const Reads& reads);
+    /// What is wrong with a field of a variable that has fixed ones.
+    std::optional<expression::UnknownField> judge_field(const expression::FieldRead& read) const;
+    void check_fields(const std::string& path, const Reads& reads);
     void check_step(
         int reader, const std::string& path, const std::string& name, const Reads& reads
     );
@@ -75,6 +79,10 @@ class ExpressionChecker {
     void check_order(int reader, int read, std::string_view what, Finding finding);
     void strings(int reader, const std::string& path, const Json& value);
 };
+
+/// Notes fields that a variable of a flow never has, of all texts in a valid template. The findings
+/// have no place inside of it.
+void note_unknown_fields(Findings& findings, const std::string& path, const Json& value);
 
 /// Why the node `read` can never have completed when `reader` is reached; empty when it can.
 std::string never_before(const Walk& walk, int reader, int read);

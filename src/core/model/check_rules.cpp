@@ -11,6 +11,7 @@
 #include "core/expression/source.h"
 #include "core/expression/template.h"
 #include "core/model/check.h"
+#include "core/model/check_expressions.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
 #include "core/predicate/predicate.h"
@@ -355,12 +356,13 @@ class RulesChecker {
             "metadata",
         };
         try {
-            const Template compiled = Template::compile(parse_json(
+            const Json value = parse_json(
                 set,
                 "The template",
                 {.payload_bytes_max = RulesLimits::kStateBytesMax,
                  .json_depth_max = DefinitionLimits::kPayloadDepthMax}
-            ));
+            );
+            const Template compiled = Template::compile(value);
             for (const std::string& name : compiled.variables_read()) {
                 if (std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end()) {
                     continue;
@@ -376,6 +378,7 @@ class RulesChecker {
                     )
                 );
             }
+            note_unknown_fields(findings_, path, value);
         } catch (const Error& error) {
             note("invalid_expression", path, error.what());
         }

@@ -11,10 +11,7 @@
 namespace ebb {
 
 std::vector<Diagnostic> validate(const Definition& definition) {
-    std::vector<Diagnostic> diagnostics;
-    const model::Findings findings = model::check(definition);
-    for (const model::Finding& finding : findings.all()) diagnostics.push_back(finding.diagnostic);
-    return diagnostics;
+    return model::diagnostics_of(model::check(definition));
 }
 
 Json definition_to_json(const Definition& definition) {

@@ -146,17 +146,20 @@ void add_fix(Diagnostic& diagnostic, const Document& document, const Finding& fi
 
 /// Adds the findings of `check`, with their places in the document.
 void add_findings(
-    Problems& problems, const Definition& definition, const Document& root, const TextPlaces& places
+    Problems& problems,
+    const Definition& definition,
+    const Document& root,
+    const ReadOptions& options
 ) {
     std::set<std::string, std::less<>> unread;
     for (const Problem& problem : problems.all()) unread.insert(problem.diagnostic.path);
-    const Findings findings = check(definition);
+    const Findings findings = check(definition, options.origin);
     for (const Finding& finding : findings.all()) {
         const Location location = locate(root, finding.diagnostic.path);
         const bool is_known = is_at_or_below(location.path, unread);
         if (is_known || is_doubtful(problems, finding.diagnostic.code)) continue;
         Diagnostic diagnostic = finding.diagnostic;
-        set_range(diagnostic, range_of_finding(*location.document, finding, places));
+        set_range(diagnostic, range_of_finding(*location.document, finding, options.places));
         diagnostic.path = location.path;
         add_fix(diagnostic, *location.document, finding);
         for (Diagnostic::Related& related : diagnostic.related) {
@@ -231,11 +234,7 @@ Definition read_definition(const Document& root, Problems& problems, const TypeL
     }
     const std::string path;
     const MapReader map(problems, root, path);
-    map.allow_only({"workflow", "version",     "description",  "on_error",  "deadline",
-                    "priority", "step_budget", "input_schema", "samples",   "output",
-                    "labels",   "defaults",    "handlers",     "steps",     "rules",
-                    "entry",    "nodes",       "edges",        "unmatched", "sensitive",
-                    "$schema"});
+    map.allow_only({kDefinitionKeys.begin(), kDefinitionKeys.end()});
     map.require("workflow", "it is the workflow's name");
     StepDefaults defaults = read_defaults(map);
     note_types(types, defaults);
@@ -271,7 +270,7 @@ Checked read_all(const Document& root, const ReadOptions& options) {
     if (options.is_incomplete) problems.set_incomplete();
     Checked checked;
     checked.definition = read_definition(root, problems, options.types);
-    add_findings(problems, checked.definition, root, options.places);
+    add_findings(problems, checked.definition, root, options);
     checked.problems = problems_in_order(problems, options.file);
     return checked;
 }
@@ -280,6 +279,10 @@ Definition read_and_check(const Document& root, const ReadOptions& options) {
     Checked checked = read_all(root, options);
     if (!checked.problems.empty()) throw DefinitionError(std::move(checked.problems));
     return std::move(checked.definition);
+}
+
+Definition read_stored(std::string_view json) {
+    return read_and_check(parse_json_document(json), {.origin = Origin::Stored});
 }
 
 }  // namespace ebb::model

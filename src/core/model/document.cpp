@@ -115,7 +115,10 @@ class DocumentSax : public nlohmann::json_sax<Json> {
 
     bool parse_error(std::size_t position, const std::string&, const Json::exception& error)
         override {
-        const std::size_t at = std::min(position == 0 ? 0 : position - 1, text_.size());
+        std::size_t at = std::min(position == 0 ? 0 : position - 1, text_.size());
+        const std::size_t comma = comma_before(at);
+        const bool is_comma = comma != std::string_view::npos;
+        if (is_comma) at = comma;
         const std::string_view before = text_.substr(0, at);
         const std::size_t line_start = before.rfind('\n') + 1;
         std::string reason = error.what();
@@ -124,7 +127,8 @@ class DocumentSax : public nlohmann::json_sax<Json> {
         throw_document_error({
             .code = "json_syntax",
             .path = "",
-            .message = fmt::format("This is not JSON: {}.", in_quotes(reason)),
+            .message = is_comma ? "This is not JSON: nothing follows this comma. Remove it."
+                                : fmt::format("This is not JSON: {}.", in_quotes(reason)),
             .line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
             .column = static_cast<int>(at - line_start) + 1,
             .file = file_,
@@ -137,6 +141,14 @@ class DocumentSax : public nlohmann::json_sax<Json> {
     Document root_;
     std::vector<Document*> open_;
     std::string key_;
+
+    /// If what closes a list or map at `at` stands behind a comma: where that is. Else npos.
+    std::size_t comma_before(std::size_t at) const {
+        constexpr std::size_t kNone = std::string_view::npos;
+        if (at >= text_.size() || (text_[at] != ']' && text_[at] != '}')) return kNone;
+        const std::size_t last = text_.substr(0, at).find_last_not_of(" \t\r\n");
+        return last != kNone && text_[last] == ',' ? last : kNone;
+    }
 
     void check_nul(const std::string& text) const {
         if (text.find('\0') == std::string::npos) return;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/expression/template.h"
+#include "core/model/check_expressions.h"
 #include "core/model/label_values.h"
 #include "core/model/words.h"
 #include "support/json.h"
@@ -61,6 +62,7 @@ void check_value(
                 )
             );
         }
+        note_unknown_fields(findings, path, json);
         if (value.is_constant() && !json.is_null()) label_of(name, source.type, json);
     } catch (const ExpressionError& error) {
         findings.note("invalid_expression", path, error.what());

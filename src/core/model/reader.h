@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ebb/definition.h>
 
+#include "core/model/check.h"
 #include "core/model/document.h"
 #include "core/model/map_reader.h"
 
@@ -25,6 +28,13 @@ struct StepDefaults {
     }
 };
 
+/// What a definition may have at the top.
+inline constexpr std::array<std::string_view, 21> kDefinitionKeys = {
+    "workflow",     "version", "description", "on_error", "deadline",  "priority",  "step_budget",
+    "input_schema", "samples", "output",      "labels",   "defaults",  "handlers",  "steps",
+    "rules",        "entry",   "nodes",       "edges",    "unmatched", "sensitive", "$schema",
+};
+
 /// Reads as much of a definition as can be read and notes what cannot: keys, types, words,
 /// durations. What the values mean is judged by `check`. Steps may call what `types` describes;
 /// null = nothing.
@@ -36,6 +46,7 @@ struct ReadOptions {
     std::string file{};                      ///< for the diagnostics; empty = none
     const TypeLibraryData* types = nullptr;  ///< what steps may call; null = nothing
     TextPlaces places{};                     ///< empty = the document has no source text
+    Origin origin = Origin::New;
     /// Parts of the text are missing, so what refers to them must not be judged.
     bool is_incomplete = false;
 };
@@ -50,6 +61,8 @@ Checked read_all(const Document& root, const ReadOptions& options = {});
 
 /// The same, but throws DefinitionError if there are problems.
 Definition read_and_check(const Document& root, const ReadOptions& options = {});
+/// The same of the JSON form of a definition that is stored (Origin::Stored).
+Definition read_stored(std::string_view json);
 /// Throws them, by place.
 [[noreturn]] void throw_problems(const Problems& problems, const std::string& file);
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/kernel/program.h"
 #include "core/kernel/rules_evolution.h"
+#include "core/kernel/stored_program.h"
 #include "core/rules/values.h"
 #include "core/rules_analysis/condition.h"
 #include "core/rules_analysis/subject.h"
@@ -181,7 +181,7 @@ class Comparison {
         compare_list(
             "invariant", named(before_.rules->invariants), named(after_.rules->invariants)
         );
-        found_.obstacles = obstacles_between(*Program::compile(before_), *Program::compile(after_));
+        found_.obstacles = obstacles_between(*compile_stored(before_), *compile_stored(after_));
         return std::move(found_);
     }
 

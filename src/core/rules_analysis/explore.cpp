@@ -11,6 +11,7 @@
 
 #include "core/kernel/decide.h"
 #include "core/kernel/state_text.h"
+#include "core/kernel/stored_program.h"
 #include "core/rules_analysis/past.h"
 #include "core/rules_analysis/subject.h"
 #include "support/json.h"
@@ -45,7 +46,7 @@ class Explorer {
     Explorer(const Definition& definition, const ExploreOptions& options)
         : definition_(with_calls(definition)),
           options_(options),
-          program_(Program::compile(definition_)),
+          program_(compile_stored(definition_)),
           subject_(definition_) {}
 
     Exploration run() {

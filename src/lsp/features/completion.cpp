@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/expression/fixed_fields.h"
 #include "core/model/check_expressions.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
@@ -362,14 +363,14 @@ class Completer {
         const bool is_quoted_step = source.substr(0, word).ends_with("steps[\"") ||
                                     source.substr(0, word).ends_with("steps['");
         if (before == "steps." || is_quoted_step) return add_steps(begin);
-        if (before == "workflow.") return add_fields({"input", "name", "version"}, begin);
-        if (before == "instance.") return add_fields({"id", "key"}, begin);
+        if (before == "workflow.") return add_fields(expression::kWorkflowFields, begin);
+        if (before == "instance.") return add_fields(expression::kInstanceFields, begin);
         const bool is_step =
             before.starts_with("steps.") && std::count(before.begin(), before.end(), '.') == 2;
-        if (is_step) return add_fields({"output", "attempts", "error"}, begin);
+        if (is_step) return add_fields(expression::kStepFields, begin);
         const bool is_error = before.starts_with("steps.") && before.ends_with(".error.") &&
                               std::count(before.begin(), before.end(), '.') == 3;
-        if (is_error) return add_fields({"code", "message", "details"}, begin);
+        if (is_error) return add_fields(expression::kErrorFields, begin);
         const bool is_method = word > 0 && source[word - 1] == '.';
         if (before.size() > 1 && is_method) add_data(before.substr(0, before.size() - 1), begin);
         if (!is_method) {
@@ -444,8 +445,10 @@ class Completer {
         }
     }
 
-    void add_fields(const std::vector<std::string>& names, std::size_t begin) {
-        for (const std::string& name : names) add({.label = name, .kind = ItemKind::Field}, begin);
+    void add_fields(std::span<const std::string_view> names, std::size_t begin) {
+        for (const std::string_view name : names) {
+            add({.label = std::string(name), .kind = ItemKind::Field}, begin);
+        }
     }
 
     /// Those that can have completed before the node that the cursor is in.

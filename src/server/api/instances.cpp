@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "call/event_view.h"
+#include "core/filter/status_words.h"
 #include "engine/view.h"
 #include "server/api/listing.h"
 #include "server/api/payloads.h"
@@ -33,11 +34,7 @@ constexpr int kFilteredPage = 2'000;
 InstanceStatus to_status(const std::string& text) {
     const auto status = parse_status(text);
     if (status) return *status;
-    throw Problem(
-        "invalid_argument",
-        "The parameter \"status\" has a word that is not one of running, paused, compensating, "
-        "dead_letter, moved, completed, failed, cancelled, aborted."
-    );
+    throw Problem("invalid_argument", "The parameter \"status\": " + filter::unknown_status(text));
 }
 
 /// A page of instances: what to look for, and where the next page begins.

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/kernel/program.h"
+#include "core/kernel/stored_program.h"
 #include "server/api/service.h"
 #include "view/triage_json.h"
 
@@ -165,7 +165,7 @@ std::vector<std::string> awaited_roles(
     const auto row = service.store.load(id);
     const auto kept = row ? service.store.find_workflow(row->workflow, row->version) : std::nullopt;
     if (!kept) return {};
-    const auto program = Program::compile(parse_definition_json(kept->definition));
+    const auto program = compile_stored(kept->definition);
     const InstanceState state = decode_state(row->state, *program);
     std::vector<const ProgramNode*> found;
     for (const Token& token : state.tokens) {

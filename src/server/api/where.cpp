@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/filter/status_words.h"
 #include "core/model/label_values.h"
 #include "server/api/problem.h"
 #include "server/api/service.h"
@@ -42,7 +43,9 @@ InstanceSearch read_search(Query& query, TimePoint now) {
     for (const std::string& status : query.list("status")) {
         const auto known = parse_status(status);
         if (!known) {
-            throw Problem("invalid_argument", "The parameter \"status\" is not a status.");
+            throw Problem(
+                "invalid_argument", "The parameter \"status\": " + filter::unknown_status(status)
+            );
         }
         search.statuses.push_back(*known);
     }

@@ -10,6 +10,7 @@
 #include <ebb/handlers.h>
 #include <ebb/yaml.h>
 
+#include "core/model/reader.h"
 #include "server/api/body.h"
 #include "server/api/layout.h"
 #include "server/api/router.h"
@@ -190,7 +191,7 @@ http::Response get_version(Service& service, Call& call) {
     const WorkflowRow row = find_version(service, call);
     const std::string etag = fmt::format("\"{}\"", row.checksum);
     http::Response response{.status = 200};
-    const auto definition = [&] { return parse_definition_json(row.definition); };
+    const auto definition = [&] { return model::read_stored(row.definition); };
     if (type == "application/json") {
         Json json = view::workflow_json(row, service.reads.count_versions());
         json["definition"] = Json::parse(row.definition);
@@ -219,8 +220,7 @@ http::Response get_layout(Service& service, Call& call) {
         fmt::format("{} {} {}", row.checksum, static_cast<int>(direction), service.version);
     std::string etag = fmt::format("\"{}\"", sha256_hex(seed).substr(0, 16));
     if (matches(call, etag)) return not_modified(std::move(etag));
-    auto response =
-        json_response(200, layout_json(parse_definition_json(row.definition), direction));
+    auto response = json_response(200, layout_json(model::read_stored(row.definition), direction));
     response.set("ETag", std::move(etag));
     return response;
 }

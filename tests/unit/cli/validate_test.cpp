@@ -80,6 +80,81 @@ TEST(CliValidate, json_lists_the_files) {
     }
 }
 
+TEST(CliValidate, a_field_that_never_exists_has_its_place_and_what_was_meant) {
+    CliWorld world;
+    const std::string file = world.file("bad.yaml", R"(workflow: bad
+steps:
+  - step: a
+    input: "${ workflow.inptu.id }"
+  - step: b
+    input: {ok: "${ steps.a.output.anything }", id: "${ instance.id }"}
+)");
+    const Outcome outcome = world.run({"validate", file});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(
+        outcome.err.find(
+            file + ":4:25: error: workflow has no field \"inptu\"; it has input, name and version. "
+                   "Did you mean \"input\"? (unknown_field)\n"
+        ),
+        std::string::npos
+    ) << outcome.err;
+}
+
+TEST(CliValidate, goes_on_after_a_file_that_it_cannot_read) {
+    CliWorld world;
+    const std::string good = world.file("good.yaml", kHello);
+    const std::string missing = world.path("missing.yaml");
+    const std::string nothing = world.path("no*.yaml");
+    const Outcome outcome = world.run({"validate", missing, nothing, good});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(line_of(normal(world, outcome.out), 0), "✓ <dir>/good.yaml: hello v1 is valid");
+    const std::string err = normal(world, outcome.err);
+    EXPECT_NE(
+        err.find("<dir>/missing.yaml: error: The file \"<dir>/missing.yaml\" does not exist."),
+        std::string::npos
+    ) << err;
+    EXPECT_NE(
+        err.find("<dir>/no*.yaml: error: There is no YAML or JSON file that matches"),
+        std::string::npos
+    ) << err;
+    EXPECT_NE(err.find("2 problems\n"), std::string::npos) << err;
+    const Json json = Json::parse(world.run({"validate", missing, good, "--json"}).out);
+    ASSERT_EQ(json.size(), 2U);
+    EXPECT_EQ(json[0]["problems"][0]["code"], "invalid_argument");
+    EXPECT_EQ(json[1]["valid"], true);
+}
+
+TEST(CliValidate, finds_definitions_in_a_folder_that_misspell_steps) {
+    CliWorld world;
+    const std::string file = world.file("bad.yaml", "workflow: bad\nstepss: [a]\n");
+    world.file("other.json", R"({"workflow": "bad", "version": 1, "status": "running", "id": 1})");
+    const Outcome outcome = world.run({"validate", world.path("")});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("Did you mean \"steps\"?"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("other.json"), std::string::npos) << outcome.err;
+}
+
+TEST(CliValidate, refuses_json_that_only_yaml_allows) {
+    CliWorld world;
+    const std::string file = world.file("a.json", "{\"workflow\": \"a\",\n \"steps\": [\"b\",]}\n");
+    const Outcome outcome = world.run({"validate", file});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(
+        outcome.err.find(
+            file + ":2:15: error: This is not JSON: nothing follows this comma. Remove it. "
+                   "(json_syntax)\n"
+        ),
+        std::string::npos
+    ) << outcome.err;
+    // Both faults of one text are found, each once.
+    const std::string both =
+        world.file("b.json", "{\"workflow\": \"a\",\n # why\n \"stepss\": [\"b\"]}\n");
+    const Json json = Json::parse(world.run({"validate", both, "--json"}).out);
+    ASSERT_EQ(json[0]["problems"].size(), 2U) << json;
+    EXPECT_EQ(json[0]["problems"][0]["code"], "json_syntax");
+    EXPECT_EQ(json[0]["problems"][1]["code"], "unknown_key");
+}
+
 TEST(CliValidate, reads_stdin_and_survives_any_bytes) {
     CliWorld world;
     world.input = std::string(kHello);

@@ -30,5 +30,27 @@ TEST(ProgramCache, forgets_what_is_not_in_use_when_there_are_many) {
     EXPECT_EQ(core.programs.find("w1", 1)->definition().name, "w1") << "it is read again";
 }
 
+// docs/upgrade.md: a registered definition stays valid, and its running instances continue.
+TEST(ProgramCache, reads_a_stored_definition_that_a_later_check_refuses) {
+    constexpr const char* kStored =
+        R"({"steps":[{"input":"${ has(workflow.inptu) ? 1 : 2 }","step":"a"}],"version":1,)"
+        R"("workflow":"w"})";
+    EXPECT_THROW(parse_definition_json(kStored), DefinitionError);
+    EngineWorld world;
+    world.record({"a"});
+    world.store->register_workflow(
+        {.name = "w",
+         .version = 1,
+         .definition = kStored,
+         .checksum = "of an earlier version",
+         .created_at = world.clock.now()}
+    );
+    const auto engine = world.engine();
+    const InstanceId id = engine->start("w");
+    world.run(*engine);
+    EXPECT_EQ(status(*engine, id), "completed");
+    EXPECT_EQ(engine->definition("w", 1)->name, "w");
+}
+
 }  // namespace
 }  // namespace ebb::test

@@ -74,7 +74,17 @@ TEST(Filter, refuses_what_no_database_can_answer_with_its_place) {
     EXPECT_THAT(refusal("workflo == \"a\""), HasSubstr("workflow"));
     EXPECT_THAT(refusal("labels.a == labels.b"), HasSubstr("a value on the other"));
     EXPECT_THAT(refusal("created > 5"), HasSubstr("Compare created with a time"));
-    EXPECT_THAT(refusal("status == \"runing\""), HasSubstr("is not a status"));
+    EXPECT_THAT(
+        refusal("status == \"runing\""),
+        HasSubstr(
+            "\"runing\" is not a status; the statuses are running, paused, compensating, "
+            "dead_letter, moved, completed, failed, cancelled, aborted. Did you mean \"running\"?"
+        )
+    );
+    EXPECT_THAT(
+        refusal("status in [\"failed\", \"waiting\"]"),
+        HasSubstr("an instance that waits has the status \"running\"")
+    );
     EXPECT_THAT(refusal("status < \"running\""), HasSubstr("with == or !="));
     EXPECT_THAT(refusal("labels.a == null"), HasSubstr("has(labels.NAME)"));
     EXPECT_THAT(refusal("labels.a + 1 > 2"), HasSubstr("calculates with times only"));

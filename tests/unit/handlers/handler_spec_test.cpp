@@ -175,6 +175,24 @@ TEST(HandlerSpec, expressions_are_compiled_at_once) {
     expect_problem(
         http_with({{"body", {{"a", "${b}"}}}}), "unknown_variable", "/http/body", "\"b\""
     );
+    expect_problem(
+        exec_with({{"env", {{"A", "${ instance.key }"}}}}),
+        "unknown_field",
+        "/env/A",
+        "instance has no field \"key\"; it has id."
+    );
+    expect_problem(
+        http_with({{"url", "https://a/${ workflow.nmae }"}}),
+        "unknown_field",
+        "/http/url",
+        "Did you mean \"name\"?"
+    );
+    expect_problem(
+        http_with({{"body", {{"a", "${ attempt.count }"}}}}),
+        "unknown_field",
+        "/http/body",
+        "attempt is an int"
+    );
     // A script is not a template.
     EXPECT_TRUE(problems_of({{"exec", "echo ${nothing} ${"}}).empty());
 }

@@ -20,7 +20,12 @@ TEST(TextKind, is_known_by_name_and_content) {
     EXPECT_EQ(kind_of("a.ebb.yaml", ""), TextKind::Workflow);
     EXPECT_EQ(kind_of("a.yaml", "workflow: a\nsteps: [b]\n"), TextKind::Workflow);
     EXPECT_EQ(kind_of("a.json", R"({"workflow": "a", "nodes": [)"), TextKind::Workflow);
-    EXPECT_EQ(kind_of("a.yaml", "workflow: a\n"), TextKind::Other);
+    EXPECT_EQ(kind_of("a.yaml", "workflow: a\n"), TextKind::Workflow);
+    EXPECT_EQ(kind_of("a.yaml", "workflow: a\nstepss: [b]\n"), TextKind::Workflow);
+    EXPECT_EQ(kind_of("a.json", R"({"workflow": "a", "stepss": ["b"]})"), TextKind::Workflow);
+    // Of GitLab, and what `ebb show --json` and snapshots are.
+    EXPECT_EQ(kind_of("a.yml", "workflow:\n  rules: []\n"), TextKind::Other);
+    EXPECT_EQ(kind_of("a.json", R"({"workflow": "a", "version": 1, "id": 7})"), TextKind::Other);
     EXPECT_EQ(kind_of("a.yaml", "on: push\njobs: {}\n"), TextKind::Other);
     EXPECT_EQ(kind_of("a.yaml", "types:\n  a: {exec: [b]}\n"), TextKind::Types);
     EXPECT_EQ(kind_of("a.yaml", ""), TextKind::Other);

@@ -41,6 +41,7 @@ TEST(Schema, leaves_the_meaning_to_the_reader) {
           "savepoint_in_parallel",
           "step_not_before",
           "step_without_output",
+          "unknown_field",
           "unknown_step",
           "unknown_variable",
           "unreachable",
