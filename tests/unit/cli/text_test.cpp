@@ -29,6 +29,17 @@ TEST(CliText, a_cut_keeps_within_the_columns_and_ends_colors) {
     EXPECT_EQ(truncate("abcd", 3, "..."), "...");
 }
 
+TEST(CliText, sizes_have_a_unit_that_fits) {
+    EXPECT_EQ(size_text(0), "0 bytes");
+    EXPECT_EQ(size_text(1), "1 byte");
+    EXPECT_EQ(size_text(1023), "1023 bytes");
+    EXPECT_EQ(size_text(1024), "1.0 KiB");
+    EXPECT_EQ(size_text(3'300'000), "3.1 MiB");
+    EXPECT_EQ(size_text((std::uint64_t{1} << 20) - 1), "1.0 MiB");
+    EXPECT_EQ(size_text(std::uint64_t{5} << 30), "5.0 GiB");
+    EXPECT_EQ(size_text(std::uint64_t{5'000} << 40), "5000.0 TiB");
+}
+
 TEST(CliText, one_line_lets_nothing_move_the_cursor) {
     EXPECT_EQ(one_line("a\nb\tc"), "a b c");
     EXPECT_EQ(one_line("\x1b[2Jgone\x07"), "?[2Jgone?");
