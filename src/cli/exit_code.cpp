@@ -53,7 +53,7 @@ std::string hint_of_state(std::string_view message) {
     if (message.find(kHasEnded) != std::string_view::npos) {
         return "`ebb rerun ID` starts its work again, as a new instance";
     }
-    // The others are no matter of one instance's state.
+    // The others do not depend on the state of an instance.
     const bool is_of_workflow = message.starts_with("The workflow ");
     return is_of_workflow ? "" : "`ebb why ID` explains the state of the instance";
 }
