@@ -9,6 +9,8 @@
 #include <ebb/definition.h>
 #include <ebb/error.h>
 
+#include "support/unwritable.h"
+
 namespace ebb {
 
 namespace {
@@ -95,6 +97,14 @@ Failure describe_current_exception(const CallLimits& limits) {
             .message = clean(error.what()),
             .is_permanent = false,
             .retry_after = within_reach(error.delay()),
+            .details = {},
+        };
+    } catch (const UnwritableValue& error) {
+        return {
+            .code = "invalid_output",
+            .message = clean(error.what()),
+            .is_permanent = true,
+            .retry_after = {},
             .details = {},
         };
     } catch (const std::exception& error) {

@@ -148,6 +148,9 @@ CLI::Validator choice(const std::vector<std::string>& choices) {
         const std::string value = value_for(text);
         const bool is_synonym = std::find(choices.begin(), choices.end(), value) != choices.end();
         const std::string meant = is_synonym ? value : closest(text, choices);
+        if (choices.size() == 1) {
+            return fmt::format("\"{}\" is not allowed; write {}", one_line(text), choices.front());
+        }
         return fmt::format(
             "\"{}\" is not one of {}{}",
             one_line(text),

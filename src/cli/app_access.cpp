@@ -20,19 +20,32 @@ void add_text(CLI::App& command, const std::string& name, std::string& target, s
 }
 
 void add_oidc(CLI::App& serve, OidcOptions& oidc) {
-    serve.add_option("--oidc-issuer", oidc.issuer, "People log in by this OpenID provider")
+    serve
+        .add_option("--oidc-issuer", oidc.issuer, "Let people log in through this OpenID provider")
         ->type_name("URL");
-    add_text(serve, "--oidc-client-id", oidc.client_id, "Of this server at the provider");
+    add_text(
+        serve, "--oidc-client-id", oidc.client_id, "The client id of this server at the provider"
+    );
     serve
         .add_option(
-            "--oidc-client-secret-file", oidc.client_secret_file, "Of this server at the provider"
+            "--oidc-client-secret-file", oidc.client_secret_file, "A file with the client secret"
         )
         ->type_name("FILE");
-    add_text(serve, "--oidc-name", oidc.name, "Of the provider, on the login page (its host)");
-    add_names(&serve, "--oidc-scopes", oidc.scopes, "Asked for (openid,profile,email)");
-    add_text(serve, "--oidc-groups-claim", oidc.groups_claim, "Its name or JSON pointer (groups)");
-    add_text(serve, "--oidc-audience", oidc.audience, "Accept access tokens for this audience");
-    serve.add_option("--oidc-ca-file", oidc.ca_file, "Certificates that prove the provider")
+    add_text(serve, "--oidc-name", oidc.name, "The provider's name on the login page (its host)");
+    add_names(&serve, "--oidc-scopes", oidc.scopes, "The scopes to ask for (openid,profile,email)");
+    add_text(
+        serve,
+        "--oidc-groups-claim",
+        oidc.groups_claim,
+        "The claim with a person's groups, or a JSON pointer to it (groups)"
+    );
+    add_text(
+        serve,
+        "--oidc-audience",
+        oidc.audience,
+        "Accept access tokens that were issued for this audience"
+    );
+    serve.add_option("--oidc-ca-file", oidc.ca_file, "Trust these certificates of the provider")
         ->type_name("FILE");
 }
 

@@ -250,7 +250,10 @@ void CommandLine::add_recover() {
     );
     recover->group("Control");
     add_instance(recover, recover_.instance);
-    recover->add_option("--to", recover_.to, "The event of the write, as `ebb trace` lists them")
+    recover
+        ->add_option(
+            "--to", recover_.to, "The number of the write's event, as `ebb trace` prints it"
+        )
         ->check(within(1, std::numeric_limits<std::int64_t>::max()))
         ->type_name("SEQ")
         ->required();
@@ -258,7 +261,8 @@ void CommandLine::add_recover() {
         recover,
         "--then",
         recover_.then,
-        "Then check all conditions, or wait for an operator (default: rematch)",
+        "What follows: rematch checks all conditions, stop waits for an operator (default: "
+        "rematch)",
         {"rematch", "stop"}
     );
     recover->add_flag("--dry-run", recover_.is_dry_run, "Only print what would be done");

@@ -18,13 +18,18 @@ void CommandLine::add_retention() {
         {"list", "set", "clear"}
     );
     retention->add_option(
-        "WORKFLOW", retention_.workflow, "set, clear: its name, or '*' for all others"
+        "WORKFLOW", retention_.workflow, "The workflow to set or clear, or '*' for all others"
     );
-    retention->add_option("KEPT", retention_.kept, "set: how long, such as 30d, or forever");
-    retention->add_option("--completed", retention_.completed, "set: the same, for completed only")
+    retention->add_option(
+        "KEPT", retention_.kept, "How long to keep its instances, such as 30d, or forever"
+    );
+    retention
+        ->add_option("--completed", retention_.completed, "How long to keep the completed ones")
         ->type_name("DURATION");
     retention
-        ->add_option("--failed", retention_.failed, "set: the same, for failed, cancelled, aborted")
+        ->add_option(
+            "--failed", retention_.failed, "How long to keep the failed, cancelled and aborted ones"
+        )
         ->type_name("DURATION");
 }
 
@@ -39,7 +44,7 @@ void CommandLine::add_purge() {
         ->add_option_function<std::string>(
             "--older-than",
             [this](const std::string& text) { purge_.older_than = text; },
-            "All instances that ended this long ago, whatever the rules say"
+            "Delete all that ended this long ago, whatever the rules say"
         )
         ->type_name("DURATION");
     purge->add_flag("--dry-run", purge_.is_dry_run, "Only count what would be deleted");

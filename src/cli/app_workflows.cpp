@@ -101,13 +101,13 @@ void CommandLine::add_run() {
     add_priority(run, run_.priority);
     add_labels(run, run_.labels);
     add_allow_exec(run, run_.may_exec);
-    run->add_option_function<std::string>(
-           "--stub",
-           [this](const std::string&) { run_.has_stubs = true; },
-           "What handlers do that the file does not describe: echo = return their input"
-    )
-        ->check(CLI::IsMember({"echo"}))
-        ->type_name("echo");
+    add_choice(
+        run,
+        "--stub",
+        run_.stub,
+        "What handlers do that the file does not describe: echo = return their input",
+        {"echo"}
+    );
     run->add_option("--by", run_.by, "Who starts it (default: $USER)")->type_name("NAME");
     run->add_flag_callback(
         "--events",

@@ -1,8 +1,10 @@
 // `ebb dev`: runs workflows while their files are being edited.
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -172,12 +174,38 @@ class Dev {
                 interrupts_.notify();
             })
         );
-        for (const DefinitionFile& file : files) engine.register_workflow(file.definition);
+        for (const DefinitionFile& file : files) {
+            engine.register_workflow(file.definition);
+            tell_unserved(file.definition, handlers);
+        }
         engine.run();
         for (const std::string& name : changed) start(engine, name);
         await_change(stamps, [&] { print_news(engine); });
         engine.drain(kDrain);
         print_news(engine);
+    }
+
+    /// Steps that would wait without a word.
+    void tell_unserved(const Definition& definition, const HandlerRegistry& handlers) {
+        std::vector<std::string> missing = missing_handlers(definition, handlers);
+        for (const WorkerRow& worker : store_->workers()) {
+            if (worker.expires_at <= session_.now()) continue;
+            std::erase_if(missing, [&](const std::string& name) {
+                const auto& names = worker.handlers;
+                return std::find(names.begin(), names.end(), name) != names.end();
+            });
+        }
+        for (const std::string& handler : missing) {
+            if (!told_.insert(handler).second) continue;
+            const std::string text = fmt::format(
+                "Nothing here runs the handler \"{}\": a step that calls it waits for a worker "
+                "that "
+                "has it, such as your program with the store {}.",
+                one_line(handler),
+                kDevStore
+            );
+            say(fill(session_.err().paint(Color::Yellow, text), session_.streams().err));
+        }
     }
 
     void start(Engine& engine, const std::string& name) {
@@ -250,6 +278,7 @@ class Dev {
     std::optional<Payload> input_;
     std::map<std::string, DefinitionFile> files_;
     std::map<InstanceId, Progress> progress_;
+    std::set<std::string> told_;  ///< handlers that nothing here runs
     Mutex mutex_;
     std::vector<News> news_ EBB_GUARDED_BY(mutex_);
 };

@@ -12,6 +12,7 @@
 #include "cli/cpp_file.h"
 #include "cli/definition_file.h"
 #include "cli/exit_code.h"
+#include "cli/fill.h"
 #include "cli/output_file.h"
 #include "cli/picture.h"
 #include "cli/text.h"
@@ -79,19 +80,27 @@ Subject read_subject(Session& session, const std::string& word) {
     return {word, read_registered(session, "diff", word)};
 }
 
-std::string short_value(const std::optional<std::string>& value, const Style& style) {
+/// How values are printed: whole if the output is not a terminal.
+struct ValueStyle {
+    const Style& style;
+    bool is_whole = false;
+};
+
+std::string short_value(const std::optional<std::string>& value, const ValueStyle& look) {
+    const Style& style = look.style;
     if (!value) return std::string(style.glyphs().dash);
-    if (value->size() <= kValueBytesShown) return one_line(*value);
+    if (look.is_whole || value->size() <= kValueBytesShown) return one_line(*value);
     return one_line(value->substr(0, kValueBytesShown)) + std::string(style.glyphs().ellipsis);
 }
 
-std::string field_line(const FieldChange& field, const Style& style) {
+std::string field_line(const FieldChange& field, const ValueStyle& look) {
+    const Style& style = look.style;
     return fmt::format(
         "{}: {} {} {}\n",
         one_line(field.pointer),
-        style.paint(Style::Color::Red, short_value(field.before, style)),
+        style.paint(Style::Color::Red, short_value(field.before, look)),
         style.has_unicode() ? "→" : "->",
-        style.paint(Style::Color::Green, short_value(field.after, style))
+        style.paint(Style::Color::Green, short_value(field.after, look))
     );
 }
 
@@ -123,7 +132,8 @@ diagram::Note::Kind note_kind(NodeChange::Kind kind) {
     return diagram::Note::Kind::Moved;
 }
 
-std::string node_text(const NodeChange& change, const Style& style) {
+std::string node_text(const NodeChange& change, const ValueStyle& value_style) {
+    const Style& style = value_style.style;
     const diagram::NoteStyle& look = diagram::style_of(note_kind(change.kind));
     const std::string_view sign = style.has_unicode() ? look.sign : look.ascii_sign;
     const std::string& pointer =
@@ -143,7 +153,7 @@ std::string node_text(const NodeChange& change, const Style& style) {
     if (change.is_moved) {
         text += fmt::format("    it was at {}\n", one_line(change.pointer_before));
     }
-    for (const FieldChange& field : change.fields) text += "    " + field_line(field, style);
+    for (const FieldChange& field : change.fields) text += "    " + field_line(field, value_style);
     return text;
 }
 
@@ -161,9 +171,25 @@ std::string title_of(const Subject& subject) {
     return fmt::format("{} v{}", subject.definition.name, subject.definition.version);
 }
 
+/// Each line in as many as it needs.
+std::string folded(std::string_view text, int columns) {
+    std::string all;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::size_t margin = std::min(text.find_first_not_of(' '), end);
+        all += fold(text.substr(0, end), columns, static_cast<int>(margin) + 2) + "\n";
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return all;
+}
+
 std::string text_of(
-    const Subject& before, const Subject& after, const Difference& difference, const Style& style
+    const Subject& before,
+    const Subject& after,
+    const Difference& difference,
+    const ValueStyle& value_style
 ) {
+    const Style& style = value_style.style;
     if (difference.is_empty()) {
         return fmt::format("{} {}: no difference\n", title_of(before), title_of(after));
     }
@@ -175,9 +201,9 @@ std::string text_of(
         counts_of(difference)
     );
     for (const FieldChange& field : difference.workflow) {
-        text += style.paint(Style::Color::Yellow, "~") + " " + field_line(field, style);
+        text += style.paint(Style::Color::Yellow, "~") + " " + field_line(field, value_style);
     }
-    for (const NodeChange& change : difference.nodes) text += node_text(change, style);
+    for (const NodeChange& change : difference.nodes) text += node_text(change, value_style);
     return text;
 }
 
@@ -377,7 +403,9 @@ int compare_workflows(Session& session, const DiffOptions& options) {
     } else if (options.format == "svg") {
         session.print(draw("svg"));
     } else {
-        session.print(text_of(before, after, difference, session.out()));
+        const int columns = session.columns();
+        const ValueStyle look{.style = session.out(), .is_whole = columns == 0};
+        session.print(folded(text_of(before, after, difference, look), columns));
     }
     if (!options.output.empty()) {
         write_file(options.output, draw(format));

@@ -23,8 +23,7 @@ using Color = Style::Color;
 
 constexpr Duration kSlow = std::chrono::milliseconds(50);
 constexpr Duration kSkewMax = std::chrono::seconds(1);
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-constexpr double kDiskLowGiB = 1.0;
+constexpr std::uint64_t kDiskLowBytes = std::uint64_t{1} << 30;
 /// Below it, PostgreSQL itself sees no reason to vacuum a small table.
 constexpr std::int64_t kDeadRowsMin = 10'000;
 constexpr double kConnectionsHigh = 0.8;
@@ -215,9 +214,9 @@ Finding check_disk(const std::string& path) {
     std::error_code error;
     const auto space = std::filesystem::space(folder, error);
     if (error) return {.level = Level::Unknown, .text = error.message()};
-    const double free = static_cast<double>(space.available) / kGiB;
-    const std::string text = fmt::format("{:.1f} GiB free in {}", free, folder.string());
-    if (free >= kDiskLowGiB) return ok(text);
+    const std::string text =
+        fmt::format("{} free in {}", size_text(space.available), folder.string());
+    if (space.available >= kDiskLowBytes) return ok(text);
     return warning(text, "on a full disk, no workflow can continue");
 }
 
@@ -288,10 +287,11 @@ class Examination {
         DatabaseHealth health;
         check("server", [&] {
             health = postgres_health({.url = url_.path});
-            const double size = static_cast<double>(health.bytes) / kGiB;
-            return ok(
-                fmt::format("PostgreSQL {}; the database has {:.2f} GiB", health.version, size)
-            );
+            return ok(fmt::format(
+                "PostgreSQL {}; the database has {}",
+                health.version,
+                size_text(static_cast<std::uint64_t>(std::max<std::int64_t>(health.bytes, 0)))
+            ));
         });
         if (findings_.back().level == Level::Failure) return;
         check("autovacuum", [&] { return check_vacuum(health); });
@@ -304,7 +304,7 @@ class Examination {
         try {
             finding = question();
         } catch (const Error& error) {
-            finding = failure(error.what(), hint_of(error.code()));
+            finding = failure(error.what(), hint_of(error.code(), error.what()));
         }
         finding.name = std::move(name);
         findings_.push_back(std::move(finding));

@@ -125,8 +125,8 @@ class Run {
           policy_(session, plan_.files, options.may_exec),
           known_handlers_(handlers_of(session.any_store(), plan_.served, plan_.files, policy_)),
           stubs_(
-              options.has_stubs ? add_stubs(known_handlers_, *plan_.definition)
-                                : std::vector<std::string>()
+              !options.stub.empty() ? add_stubs(known_handlers_, *plan_.definition)
+                                    : std::vector<std::string>()
           ),
           handlers_(watch_handlers(
               known_handlers_,

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/failure_text.h"
+#include "cli/fill.h"
 #include "cli/instance_ref.h"
 #include "cli/label_argument.h"
 #include "cli/read_history.h"
@@ -22,6 +23,8 @@ namespace {
 using Color = Style::Color;
 
 constexpr int kTextMax = 200;
+/// Lines of a terminal that a payload may fill.
+constexpr int kPayloadLinesMax = 6;
 
 bool is_over(const InstanceView& view) {
     return view.summary.finished_at != TimePoint{} || view.summary.status == InstanceStatus::Moved;
@@ -116,10 +119,14 @@ std::string facts(Session& session, const InstanceView& view, Times times) {
     std::string text;
     const int width = view.attributes.empty() ? 8 : 10;
     const auto add = [&](std::string_view name, const std::string& value) {
-        if (!value.empty()) text += fmt::format("  {}  {}\n", style.dim(pad(name, width)), value);
+        if (value.empty()) return;
+        const std::string line = fmt::format("  {}  {}", style.dim(pad(name, width)), value);
+        text += fold(line, session.columns(), width + 4) + "\n";
     };
-    const int room = room_of(session, width + 4);
+    const int columns = session.columns();
     const std::string_view ellipsis = style.glyphs().ellipsis;
+    // A terminal gets whole lines of it.
+    const int room = columns == 0 ? kTextMax : kPayloadLinesMax * room_of(session, width + 4);
     add("id", summary.id.to_string());
     add("key", one_line(summary.key));
     add("labels", labels_text(summary.labels));

@@ -37,9 +37,25 @@ std::vector<TraceEntry> read_trace(
     }
 }
 
+/// The number of the last event.
+std::int64_t last_event(Engine& engine, const InstanceId& id, std::int64_t after) {
+    while (true) {
+        const auto page = engine.history(id, after, kPage);
+        if (!page.empty()) after = page.back().seq;
+        if (static_cast<int>(page.size()) < kPage) return after;
+    }
+}
+
 /// The attributes as they were at the event `seq`.
 int print_attributes(Session& session, Engine& engine, const InstanceId& id, std::int64_t seq) {
     const auto entries = read_trace(engine, id, 0, 0);
+    const std::int64_t last = last_event(engine, id, entries.empty() ? 0 : entries.back().seq);
+    if (seq > last) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("There is no event {}: the events have the numbers 1 to {}.", seq, last)
+        );
+    }
     const auto after = std::find_if(entries.begin(), entries.end(), [seq](const TraceEntry& entry) {
         return entry.seq > seq;
     });

@@ -44,7 +44,23 @@ int exit_code_of_status(InstanceStatus status) {
     return status == InstanceStatus::Completed ? kOk : kEndedBadly;
 }
 
-std::string hint_of(ErrorCode code) {
+namespace {
+
+/// What the kernel says of a request to an instance that has ended.
+constexpr std::string_view kHasEnded = "so it can no longer be";
+
+std::string hint_of_state(std::string_view message) {
+    if (message.find(kHasEnded) != std::string_view::npos) {
+        return "`ebb rerun ID` starts its work again, as a new instance";
+    }
+    // The others do not depend on the state of an instance.
+    const bool is_of_workflow = message.starts_with("The workflow ");
+    return is_of_workflow ? "" : "`ebb why ID` explains the state of the instance";
+}
+
+}  // namespace
+
+std::string hint_of(ErrorCode code, std::string_view message) {
     switch (code) {
         case ErrorCode::WorkflowConflict:
             return "raise `version:` in the file; a registered version never changes";
@@ -53,9 +69,9 @@ std::string hint_of(ErrorCode code) {
         case ErrorCode::InstanceNotFound:
             return "`ebb list` shows the instances of this database";
         case ErrorCode::InvalidState:
+            return hint_of_state(message);
         case ErrorCode::NotWaiting:
-            return "`ebb why ID` explains the state of the instance; `ebb rerun ID` starts its "
-                   "work again if it has ended";
+            return "`ebb why ID` explains the state of the instance";
         case ErrorCode::RevisionChanged:
             return "`ebb show ID` and `ebb history ID` show what has happened in the meantime";
         case ErrorCode::NotAllowed:

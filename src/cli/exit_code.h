@@ -33,6 +33,6 @@ int exit_code_of_signal(int signal);
 int exit_code_of_status(InstanceStatus status);
 
 /// What to do about an error of this kind, as half a sentence; empty if the error says enough.
-std::string hint_of(ErrorCode code);
+std::string hint_of(ErrorCode code, std::string_view message = {});
 
 }  // namespace ebb::cli

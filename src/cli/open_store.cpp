@@ -10,6 +10,7 @@
 
 #include <ebb/error.h>
 
+#include "cli/text.h"
 #include "store/migrations.h"
 #include "support/redact.h"
 
@@ -53,6 +54,23 @@ StoreUrl sqlite_url(std::string_view path) {
         );
     }
     return {.kind = StoreUrl::Kind::Sqlite, .path = std::string(path)};
+}
+
+/// SQLite makes a file, but no folder for it.
+void require_folder(const std::string& path) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (folder.empty() || std::filesystem::exists(folder, error)) return;
+    throw Error(
+        ErrorCode::StoreUnavailable,
+        fmt::format(
+            "The database \"{0}\" cannot be there: the folder \"{1}\" does not exist. Check the "
+            "path, or create the folder: mkdir -p {2}",
+            path,
+            folder.string(),
+            shell_word(folder.string())
+        )
+    );
 }
 
 /// A command that only reads must not create a file, or tables in a database of another program,
@@ -127,6 +145,7 @@ StorePtr open_store(std::string_view text, OpenMode mode) {
         case StoreUrl::Kind::Memory:
             return open_memory_store();
         case StoreUrl::Kind::Sqlite:
+            require_folder(url.path);
             if (mode == OpenMode::MustExist) require_schema(url.path);
             return open_sqlite_store({.path = url.path});
         case StoreUrl::Kind::Postgres:

@@ -47,7 +47,7 @@ struct RunOptions {
     Duration stop_grace = std::chrono::seconds(5);
     int threads = 0;
     bool may_exec = false;
-    bool has_stubs = false;  ///< handlers that the file does not describe return their input
+    std::string stub{};  ///< `echo`: handlers that the file does not describe return their input
 };
 
 struct ValidateOptions {

@@ -98,12 +98,25 @@ void add_handlers(ebb::HandlerRegistry& handlers) {
 }
 )";
 
-constexpr const char* kMain = R"(#include <iostream>
+constexpr const char* kMain = R"(#include <charconv>
+#include <iostream>
+#include <string_view>
 
 #include "workflow.h"
 
 // Usage: app [AMOUNT]
 int main(int argc, char** argv) {
+    Order order{"lamp", 120};
+    if (argc > 1) {
+        const std::string_view text = argv[1];
+        const char* const end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data(), end, order.amount);
+        if (error != std::errc() || rest != end) {
+            std::cerr << "The amount \"" << text << "\" is not a whole number.\n";
+            return 2;
+        }
+    }
+
     const ebb::StorePtr store = ebb::open_sqlite_store({.path = "@NAME@.db"});
     ebb::HandlerRegistry handlers;
     add_handlers(handlers);
@@ -114,7 +127,6 @@ int main(int argc, char** argv) {
     }
     engine.run();
 
-    const Order order{"lamp", argc > 1 ? std::stoi(argv[1]) : 120};
     const auto started = engine.start("@NAME@", order);
     try {
         std::cout << engine.wait<Receipt>(started.id).text << "\n";

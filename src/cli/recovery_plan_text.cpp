@@ -7,6 +7,7 @@
 #include <ebb/error.h>
 
 #include "cli/exit_code.h"
+#include "cli/fill.h"
 #include "cli/text.h"
 #include "view/instance_json.h"
 
@@ -33,10 +34,24 @@ nlohmann::ordered_json plan_json(const RecoveryPlan& plan) {
     };
 }
 
+/// As it is stored, and with a space behind each member, where a line can be broken.
+std::string attributes_text(const Payload& attributes) {
+    std::string text;
+    bool is_in_string = false;
+    bool is_escaped = false;
+    for (const char c : one_line(attributes)) {
+        text += c;
+        if (!is_in_string && (c == ',' || c == ':')) text += ' ';
+        if (c == '"' && !is_escaped) is_in_string = !is_in_string;
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    return text;
+}
+
 std::string undo_text(const RecoveryPlan::Undo& undo) {
     std::string text = fmt::format("Would undo {} (event {})", undo.node, undo.seq);
     if (!undo.restored.empty()) {
-        text += fmt::format(", restoring {}", one_line(std::string(undo.restored)));
+        text += fmt::format(", restoring {}", attributes_text(undo.restored));
     }
     if (!undo.handler.empty()) text += fmt::format(", calling \"{}\"", undo.handler);
     return text + ".\n";
@@ -51,7 +66,7 @@ std::string plan_text(const RecoveryPlan& plan) {
     if (!plan.kept.empty()) {
         text += fmt::format("Would keep the writes from outside {}.\n", fmt::join(plan.kept, ", "));
     }
-    text += fmt::format("Then the attributes are {}", one_line(std::string(plan.attributes)));
+    text += fmt::format("Then the attributes are {}", attributes_text(plan.attributes));
     if (!plan.fired.empty()) text += fmt::format(", fired are {}", fmt::join(plan.fired, ", "));
     return text + fmt::format(", and the instance is {}.\n", plan.status);
 }
@@ -80,7 +95,12 @@ int print_recovery_plan(
     if (session.options().is_json) {
         session.print_json(plan_json(plan));
     } else {
-        session.print(plan_text(plan));
+        const std::string text = plan_text(plan);
+        for (std::string_view rest = text; !rest.empty();) {
+            const std::size_t end = rest.find('\n');
+            session.print(fold(rest.substr(0, end), session.columns(), 2) + "\n");
+            rest.remove_prefix(end + 1);
+        }
     }
     return kOk;
 }

@@ -147,7 +147,7 @@ int report_failure(Session& session, std::exception_ptr failure) {
     } catch (const InvalidDefinitionFile& invalid) {
         return report_invalid_file(session, invalid.file);
     } catch (const Error& error) {
-        const std::string hint = hint_of(error.code());
+        const std::string hint = hint_of(error.code(), error.what());
         return complain(
             session,
             {.exit_code = exit_code_of(error.code()),

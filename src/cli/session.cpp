@@ -93,8 +93,20 @@ std::string Session::db_option() const {
     return is_db_from_environment_ ? "" : " --db " + shell_word(shown_url(options_.db));
 }
 
-void Session::refuse_server(std::string_view command) const {
-    if (options_.server.empty()) return;
+void Session::refuse_server(std::string_view command) {
+    if (options_.server.empty()) {
+        const bool is_ignored = !server_.empty() && !has_noted_server_;
+        has_noted_server_ = true;
+        if (!is_ignored) return;
+        const std::string place = options_.db.empty()
+                                      ? "in memory here"
+                                      : fmt::format("on {} (EBB_DB)", shown_url(options_.db));
+        return note(fmt::format(
+            "EBB_SERVER names a server, but `ebb {}` does not use one: it works {}.\n",
+            command,
+            place
+        ));
+    }
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format(
@@ -105,7 +117,7 @@ void Session::refuse_server(std::string_view command) const {
     );
 }
 
-void Session::require_database(std::string_view command) const {
+void Session::require_database(std::string_view command) {
     refuse_server(command);
     if (is_in_memory()) {
         throw Error(
@@ -171,7 +183,8 @@ std::string Session::by(const std::string& given) const {
         if (given.empty()) return {};
         throw Error(
             ErrorCode::InvalidArgument,
-            "--by cannot be used with a server: the owner of the token is who acts."
+            "--by cannot be used with a server, which records who acts: the owner of the token, or "
+            "\"anonymous\" if it runs with --no-auth."
         );
     }
     if (!given.empty()) return given;

@@ -51,7 +51,7 @@ class Session {
     void note(std::string_view text);
 
     /// Throws an error that names `command` if --db names no database that other commands can see.
-    void require_database(std::string_view command) const;
+    void require_database(std::string_view command);
     /// The store of --db. It must be one that other commands can see; otherwise the error names
     /// `command`.
     Store& shared_store(std::string_view command, OpenMode mode);
@@ -70,8 +70,9 @@ class Session {
     /// database of --db. --db is stronger than EBB_SERVER.
     Client& connect(std::string_view command, OpenMode mode = OpenMode::MustExist);
 
-    /// Throws if --server was given: `command` cannot work over the API.
-    void refuse_server(std::string_view command) const;
+    /// Throws if --server was given: `command` cannot work over the API. If EBB_SERVER names a
+    /// server, it is not asked, and a note says so.
+    void refuse_server(std::string_view command);
 
     /// `given`, or else the user's name. Of a server, the token says who acts: a name is refused.
     std::string by(const std::string& given) const;
@@ -81,6 +82,7 @@ class Session {
     GlobalOptions options_;
     bool is_db_from_environment_ = false;
     std::string server_;  ///< of --server or EBB_SERVER; empty = the database
+    bool has_noted_server_ = false;
     Style out_;
     Style err_;
     StorePtr store_;

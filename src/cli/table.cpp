@@ -29,7 +29,14 @@ std::string row_text(
 
 }  // namespace
 
-std::vector<int> Table::widths_for(int columns) const {
+bool Table::fits(int columns) const {
+    const std::vector<int> widths = natural_widths();
+    if (columns <= 0 || widths.empty()) return true;
+    const int gaps = kGap * (static_cast<int>(widths.size()) - 1);
+    return std::accumulate(widths.begin(), widths.end(), gaps) <= columns;
+}
+
+std::vector<int> Table::natural_widths() const {
     std::vector<int> widths;
     for (const std::string& cell : header_) widths.push_back(display_width(cell));
     for (const auto& row : rows_) {
@@ -37,6 +44,11 @@ std::vector<int> Table::widths_for(int columns) const {
             widths[i] = std::max(widths[i], display_width(row[i]));
         }
     }
+    return widths;
+}
+
+std::vector<int> Table::widths_for(int columns) const {
+    std::vector<int> widths = natural_widths();
     if (columns <= 0 || widths.empty()) return widths;
     const int gaps = kGap * (static_cast<int>(widths.size()) - 1);
     int excess = std::accumulate(widths.begin(), widths.end(), gaps) - columns;

@@ -21,6 +21,9 @@ class Table {
 
     bool is_empty() const { return rows_.empty(); }
 
+    /// Whether nothing is cut at this width (0 = as wide as needed).
+    bool fits(int columns) const;
+
     /// The lines, none wider than `columns` (0 = as wide as needed): the widest columns that may
     /// shrink are cut first. Nothing has trailing spaces.
     std::string text(int columns, std::string_view ellipsis) const;
@@ -28,6 +31,7 @@ class Table {
     static constexpr int kLastColumnMin = 8;
 
  private:
+    std::vector<int> natural_widths() const;
     std::vector<int> widths_for(int columns) const;
 
     std::vector<std::string> header_;

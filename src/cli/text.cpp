@@ -1,6 +1,7 @@
 #include "cli/text.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/chrono.h>
@@ -112,6 +113,18 @@ std::string elapsed(Duration duration) {
     if (whole < 3'600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
     if (whole < 86'400) return fmt::format("{}h {:02}m", whole / 3'600, whole / 60 % 60);
     return fmt::format("{}d {}h", whole / 86'400, whole / 3'600 % 24);
+}
+
+std::string size_text(std::uint64_t bytes) {
+    constexpr std::array<std::string_view, 4> kUnits = {"KiB", "MiB", "GiB", "TiB"};
+    constexpr double kStep = 1024.0;
+    if (bytes < 1024) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+    double size = static_cast<double>(bytes) / kStep;
+    std::size_t unit = 0;
+    // What would be shown as 1024.0 has the next unit.
+    constexpr double kShownMax = 1023.95;
+    for (; size >= kShownMax && unit + 1 < kUnits.size(); ++unit) size /= kStep;
+    return fmt::format("{:.1f} {}", size, kUnits[unit]);
 }
 
 std::string ago(TimePoint time, TimePoint now) {

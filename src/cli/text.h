@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ std::vector<std::string> wrap(std::string_view text, int columns);
 
 /// How long something took: `4ms`, `0.3s`, `12.5s`, `3m 05s`, `2h 10m`, `3d 4h`.
 std::string elapsed(Duration duration);
+
+/// A count of bytes in a unit that fits: `512 bytes`, `3.2 KiB`, `17.4 MiB`, `63.9 GiB`.
+std::string size_text(std::uint64_t bytes);
 
 /// How long ago `time` was: `just now`, `12s ago`, `3m ago`, `2h ago`, `5d ago`.
 std::string ago(TimePoint time, TimePoint now);

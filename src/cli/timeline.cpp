@@ -1,6 +1,7 @@
 #include "cli/timeline.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -348,18 +349,19 @@ void Timeline::write(const Item& item, int depth, std::vector<Line>& lines) cons
 std::string Timeline::layout(const std::vector<Line>& lines) const {
     const int columns = session_.columns();
     const std::string_view ellipsis = style_.glyphs().ellipsis;
+    const int name_max = columns == 0 ? std::numeric_limits<int>::max() : std::max(columns / 2, 24);
     int name = 0;
     int status = 0;
     int at = 0;
     int took = 0;
     for (const Line& line : lines) {
         if (line.status.empty()) continue;
-        name = std::max(name, display_width(line.name));
+        const int width = display_width(line.name);
+        if (width <= name_max) name = std::max(name, width);
         status = std::max(status, display_width(line.status));
         at = std::max(at, display_width(line.at));
         took = std::max(took, display_width(line.took));
     }
-    if (columns > 0) name = std::min(name, std::max(columns / 2, 24));
     const int before = name + status + at + took + 8;
     const int room = columns == 0 ? kErrorMax : columns - before;
     std::string text;
@@ -373,7 +375,10 @@ std::string Timeline::layout(const std::vector<Line>& lines) const {
             put(line.name);
             continue;
         }
-        std::string row = pad(truncate(line.name, name, ellipsis), name + 2) +
+        // A name is never cut: a long one has a line of its own.
+        const bool is_long = display_width(line.name) > name;
+        if (is_long) text += line.name + "\n";
+        std::string row = pad(is_long ? std::string() : line.name, name + 2) +
                           pad(line.status, status + 2) + pad(style_.dim(line.at), at + 2) +
                           pad(line.took, took + 2);
         const bool fits = display_width(line.error) <= room;

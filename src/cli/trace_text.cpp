@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/failure_text.h"
+#include "cli/fill.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/time_text.h"
@@ -14,7 +15,9 @@ namespace ebb::cli {
 
 namespace {
 
+/// Of a value in a table on a terminal, and of one that has lines of its own.
 constexpr int kValueMax = 40;
+constexpr int kWholeValueMax = 1'000;
 
 std::string writer_of(const TraceEntry& entry) {
     const std::string by = entry.by.empty() ? std::string() : " by " + one_line(entry.by);
@@ -39,7 +42,7 @@ std::string writer_of(const TraceEntry& entry) {
 }
 
 /// `price 0 -> 120, note null -> "x"`.
-std::string changes_of(const TraceEntry& entry, const Style& style) {
+std::string changes_of(const TraceEntry& entry, const Style& style, int value_max) {
     std::vector<std::string> changes;
     for (const TraceEntry::Change& change : entry.changes) {
         changes.push_back(fmt::format(
@@ -47,9 +50,9 @@ std::string changes_of(const TraceEntry& entry, const Style& style) {
             change.attribute,
             entry.kind == TraceEntry::Kind::Start
                 ? std::string()
-                : " " + payload_text(change.before, kValueMax, style.glyphs().ellipsis),
+                : " " + payload_text(change.before, value_max, style.glyphs().ellipsis),
             entry.kind == TraceEntry::Kind::Start ? "= " : "-> ",
-            payload_text(change.after, kValueMax, style.glyphs().ellipsis)
+            payload_text(change.after, value_max, style.glyphs().ellipsis)
         ));
         if (change.has_overwritten) changes.back() += " (overwrote)";
     }
@@ -76,30 +79,67 @@ std::string fired_of(const TraceEntry& entry) {
     return text;
 }
 
+std::string at_of(const TraceEntry& entry, Times times, TimePoint start) {
+    return times == Times::Relative ? "+" + elapsed(entry.at - start)
+                                    : absolute_time(entry.at, times);
+}
+
+/// Each write in lines of its own, for a terminal that is too narrow for the table.
+std::string trace_blocks(
+    Session& session, const std::vector<TraceEntry>& entries, Times times, TimePoint start
+) {
+    const Style& style = session.out();
+    const int columns = session.columns();
+    std::size_t seq_width = 0;
+    for (const TraceEntry& entry : entries) {
+        seq_width = std::max(seq_width, std::to_string(entry.seq).size());
+    }
+    const int margin = static_cast<int>(seq_width) + 2;
+    constexpr int kTitleWidth = 12;
+    std::string text;
+    for (const TraceEntry& entry : entries) {
+        const std::string head = fmt::format(
+            "{}{}  {}",
+            pad(std::to_string(entry.seq), margin),
+            style.dim(at_of(entry, times, start)),
+            style.bold(writer_of(entry))
+        );
+        text += fold(head, columns, margin) + "\n";
+        const auto add = [&](std::string_view title, const std::string& what) {
+            if (what.empty()) return;
+            const std::string line = std::string(static_cast<std::size_t>(margin), ' ') +
+                                     pad(style.dim(title), kTitleWidth) + what;
+            text += fold(line, columns, margin + kTitleWidth) + "\n";
+        };
+        add("changed", changes_of(entry, style, kWholeValueMax));
+        add("conditions", turns_of(entry));
+        add("fired", fired_of(entry));
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string trace_table(
     Session& session, const std::vector<TraceEntry>& entries, Times times, TimePoint start
 ) {
     const Style& style = session.out();
+    const int columns = session.columns();
     std::vector<std::string> header{"SEQ", "AT", "WRITER", "CHANGED", "CONDITIONS", "FIRED"};
     for (std::string& title : header) title = style.dim(title);
     Table table(header);
-    constexpr int kColumnMin = 12;
-    table.may_shrink(3, kColumnMin);
-    table.may_shrink(4, kColumnMin);
     for (const TraceEntry& entry : entries) {
         table.add({
             std::to_string(entry.seq),
-            times == Times::Relative ? "+" + elapsed(entry.at - start)
-                                     : absolute_time(entry.at, times),
+            at_of(entry, times, start),
             writer_of(entry),
-            changes_of(entry, style),
+            changes_of(entry, style, columns == 0 ? kWholeValueMax : kValueMax),
             turns_of(entry),
             fired_of(entry),
         });
     }
-    return table.text(session.columns(), style.glyphs().ellipsis);
+    if (!table.fits(columns)) return trace_blocks(session, entries, times, start);
+    return table.text(columns, style.glyphs().ellipsis);
 }
 
 }  // namespace ebb::cli

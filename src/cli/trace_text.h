@@ -10,8 +10,9 @@
 
 namespace ebb::cli {
 
-/// One line for each write: what it changed, which conditions became true or false, what it fired.
-/// `start` is what relative times count from.
+/// Each write: what it changed, which conditions became true or false, what it fired. A table with
+/// one line for each, or, if that is wider than the terminal, several lines for each. `start` is
+/// what relative times count from.
 std::string trace_table(
     Session& session, const std::vector<TraceEntry>& entries, Times times, TimePoint start
 );

@@ -7,14 +7,65 @@
 #include <ebb/id.h>
 #include <ebb/json.h>
 
+#include "support/json.h"
+#include "support/unwritable.h"
+
 namespace ebb {
 
 namespace {
 
 [[noreturn]] void throw_unwritable(std::string_view why) {
-    throw Error(
-        ErrorCode::InvalidPayload, fmt::format("The value cannot be written as JSON: {}.", why)
+    throw UnwritableValue(
+        ErrorCode::InvalidPayload, fmt::format("The value cannot be written as JSON: {}", why)
     );
+}
+
+/// What is wrong with a text that is not UTF-8, in the words of the JSON library; empty if it is.
+std::string fault_of(const std::string& text) {
+    try {
+        Json(text).dump();
+        return {};
+    } catch (const Json::exception& error) {
+        const std::string_view reason = error.what();
+        // "[json.exception.type_error.316] invalid UTF-8 byte at index 3: 0xFF"
+        const std::size_t end = reason.find("] ");
+        return fmt::format(
+            "{}. Encode binary data, for example with base64.",
+            end == std::string_view::npos ? reason : reason.substr(end + 2)
+        );
+    }
+}
+
+std::string_view name_of(double number) {
+    return std::isnan(number) ? "NaN" : "an infinity";
+}
+
+/// Where in `json` the first part is that JSON does not have, and what is wrong with it; empty if
+/// there is none.
+template <typename JsonType>
+std::string find_unwritable(const JsonType& json, const std::string& place) {
+    const std::string here = place.empty() ? "it" : fmt::format("\"{}\"", clean_text(place, 256));
+    if (json.is_number_float() && !std::isfinite(json.template get<double>())) {
+        const auto number = json.template get<double>();
+        return fmt::format("{} is {}, which JSON does not have.", here, name_of(number));
+    }
+    if (json.is_string()) {
+        const std::string fault = fault_of(json.template get_ref<const std::string&>());
+        return fault.empty() ? fault : fmt::format("{} has an {}", here, fault);
+    }
+    if (!json.is_structured()) return {};
+    std::size_t index = 0;
+    for (const auto& part : json.items()) {
+        if (json.is_object()) {
+            const std::string fault = fault_of(part.key());
+            if (!fault.empty()) return fmt::format("a name in {} has an {}", here, fault);
+        }
+        Json::json_pointer name;
+        name.push_back(json.is_object() ? part.key() : std::to_string(index++));
+        std::string found = find_unwritable(part.value(), place + name.to_string());
+        if (!found.empty()) return found;
+    }
+    return {};
 }
 
 template <typename JsonType>
@@ -22,7 +73,8 @@ std::string write(const JsonType& json) {
     try {
         return json.dump();
     } catch (const Json::exception& error) {
-        throw_unwritable(error.what());
+        const std::string found = find_unwritable(json, {});
+        throw_unwritable(found.empty() ? fmt::format("{}.", error.what()) : found);
     }
 }
 
@@ -62,7 +114,14 @@ std::string write_string(std::string_view text) {
 std::string write_text(WriteFrom write_value, const void* value) {
     Json json;
     ValueWriter writer(json);
-    write_value(writer, value);
+    try {
+        write_value(writer, value);
+    } catch (const UnwritableValue&) {
+        // The writer of a part does not know where the part is.
+        const std::string found = find_unwritable(json, {});
+        if (found.empty()) throw;
+        throw_unwritable(found);
+    }
     return write(json);
 }
 
@@ -76,6 +135,24 @@ void refuse_foreign(const ValueReader& json, const char* why) {
 }
 
 }  // namespace detail
+
+namespace {
+
+bool is_whole_number(const Json& json) {
+    if (!json.is_number_float()) return json.is_number();
+    const auto number = json.get<double>();
+    return std::trunc(number) == number;
+}
+
+/// The kind and never the value: what does not fit may be a secret.
+[[noreturn]] void throw_misfit(
+    const std::string& place, std::string_view rule, std::string_view kind
+) {
+    const std::string what = place.empty() ? "The payload" : fmt::format("\"{}\"", place);
+    throw Error(ErrorCode::InvalidPayload, fmt::format("{} {}; it is {}.", what, rule, kind));
+}
+
+}  // namespace
 
 bool ValueReader::is_null() const {
     return json_->is_null();
@@ -99,10 +176,11 @@ std::int64_t ValueReader::integer(std::int64_t min, std::int64_t max) const {
     } else if (json_->is_number_float() && is_whole(json_->get<double>())) {
         value = static_cast<std::int64_t>(json_->get<double>());
     }
-    if (!value || *value < min || *value > max) {
-        refuse(fmt::format("must be an integer from {} to {}", min, max));
-    }
-    return *value;
+    if (value && *value >= min && *value <= max) return *value;
+    const std::string rule = fmt::format("must be an integer from {} to {}", min, max);
+    if (!is_whole_number(*json_)) refuse(rule);
+    const bool is_larger = value ? *value > max : json_->get<double>() > 0;
+    throw_misfit(pointer(), rule, is_larger ? "a larger integer" : "a smaller integer");
 }
 
 std::uint64_t ValueReader::natural(std::uint64_t max) const {
@@ -118,8 +196,14 @@ std::uint64_t ValueReader::natural(std::uint64_t max) const {
             value = static_cast<std::uint64_t>(number);
         }
     }
-    if (!value || *value > max) refuse(fmt::format("must be an integer from 0 to {}", max));
-    return *value;
+    if (value && *value <= max) return *value;
+    const std::string rule = fmt::format("must be an integer from 0 to {}", max);
+    if (!is_whole_number(*json_)) refuse(rule);
+    throw_misfit(
+        pointer(),
+        rule,
+        value || json_->get<double>() > 0 ? "a larger integer" : "a smaller integer"
+    );
 }
 
 double ValueReader::number() const {
@@ -184,10 +268,7 @@ std::string ValueReader::text() const {
 }
 
 void ValueReader::refuse(std::string_view rule) const {
-    // The kind and never the value: what does not fit may be a secret.
-    const std::string place = pointer();
-    const std::string what = place.empty() ? "The payload" : fmt::format("\"{}\"", place);
-    throw Error(ErrorCode::InvalidPayload, fmt::format("{} {}; it is {}.", what, rule, kind()));
+    throw_misfit(pointer(), rule, kind());
 }
 
 void ValueReader::throw_missing() const {
@@ -238,8 +319,10 @@ void ValueWriter::natural(std::uint64_t value) {
 }
 
 void ValueWriter::number(double value) {
-    if (!std::isfinite(value)) throw_unwritable(fmt::format("{} is not a number of JSON", value));
     *json_ = value;
+    if (!std::isfinite(value)) {
+        throw_unwritable(fmt::format("it has {}, which JSON does not have.", name_of(value)));
+    }
 }
 
 void ValueWriter::string(std::string_view value) {
@@ -247,7 +330,7 @@ void ValueWriter::string(std::string_view value) {
 }
 
 void ValueWriter::enumerator(const char* name) {
-    if (name == nullptr) throw_unwritable("an enumerator is not in the EBB_ENUM of its type");
+    if (name == nullptr) throw_unwritable("an enumerator is not in the EBB_ENUM of its type.");
     *json_ = name;
 }
 

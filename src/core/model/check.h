@@ -58,8 +58,8 @@ class Findings {
     bool is_empty() const { return findings_.empty(); }
 
  private:
-    Origin origin_;
     std::vector<Finding> findings_;
+    Origin origin_;
 };
 
 /// Everything, in the order of the canonical form.

@@ -11,10 +11,13 @@ namespace ebb::predicate {
 
 namespace {
 
+std::string_view range_of(Type type) {
+    if (type == Type::Int4) return "an integer of 32 bits";
+    return type == Type::Int8 ? "an integer of 64 bits" : spoken(type);
+}
+
 [[noreturn]] void overflow(Evaluator& evaluator, const CodeNode& node) {
-    evaluator.fail(
-        node, fmt::format("The result is out of the range of {}.", to_string(node.type))
-    );
+    evaluator.fail(node, fmt::format("The result is out of the range of {}.", range_of(node.type)));
 }
 
 [[noreturn]] void division_by_zero(Evaluator& evaluator, const CodeNode& node) {

@@ -23,6 +23,21 @@ std::string_view to_string(Type type) {
     return kNames[static_cast<std::size_t>(type)];
 }
 
+std::string_view spoken(Type type) {
+    switch (type) {
+        case Type::Int8:
+            return "integer";
+        case Type::Double:
+            return "double";
+        case Type::Timestamp:
+            return "timestamp";
+        case Type::Json:
+            return "json";
+        default:
+            return to_string(type);
+    }
+}
+
 std::optional<Type> parse_type(std::string_view name) {
     constexpr std::array<std::pair<std::string_view, Type>, 20> kTypes{{
         {"bool", Type::Boolean},

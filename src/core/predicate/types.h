@@ -24,8 +24,11 @@ enum class Type : std::uint8_t {
     Interval,  ///< a constant that is added to a timestamp
 };
 
-/// The name that messages and printed SQL use: `bigint`, `timestamptz`, ...
+/// The name that printed SQL uses: `bigint`, `timestamptz`, ...
 std::string_view to_string(Type type);
+
+/// The name that messages use, which is that of the type of an attribute: `integer`, `timestamp`...
+std::string_view spoken(Type type);
 
 /// Reads the name of a type as a cast has it (`int8`, `double precision` with one space, ...).
 std::optional<Type> parse_type(std::string_view lower_case_name);

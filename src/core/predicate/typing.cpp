@@ -176,9 +176,7 @@ NodeId Typing::coerced(NodeId id, Type type, std::string_view what) {
         if (!parsed.fault.empty()) {
             fail(
                 span,
-                fmt::format(
-                    "{} is not {}: allowed is {}.", shown(id), to_string(type), parsed.fault
-                )
+                fmt::format("{} is not {}: allowed is {}.", shown(id), spoken(type), parsed.fault)
             );
         }
         return constant(type, std::move(parsed.datum), span);
@@ -186,10 +184,16 @@ NodeId Typing::coerced(NodeId id, Type type, std::string_view what) {
     const bool is_wider = is_number(made.type) && is_number(type) && made.type < type;
     const bool is_midnight = made.type == Type::Date && type == Type::Timestamp;
     if (is_wider || is_midnight) return add({.op = Op::Cast, .type = type}, {id}, span);
+    // Two sizes of integers have one name.
+    const bool is_said_apart = spoken(type) != spoken(made.type);
     fail(
         span,
         fmt::format(
-            "{} needs {}, but {} is {}.", what, to_string(type), shown(id), to_string(made.type)
+            "{} needs {}, but {} is {}.",
+            what,
+            is_said_apart ? spoken(type) : to_string(type),
+            shown(id),
+            is_said_apart ? spoken(made.type) : to_string(made.type)
         )
     );
 }
@@ -216,9 +220,9 @@ Type Typing::common_type(const std::vector<NodeId>& operands, std::string_view w
                     "({})::{}.",
                     what,
                     shown(first),
-                    to_string(common),
+                    spoken(common),
                     shown(operand),
-                    to_string(type),
+                    spoken(type),
                     shown(operand),
                     to_string(common)
                 )
@@ -267,7 +271,7 @@ NodeId Typing::comparison(Op op, NodeId a, NodeId b, Span span) {
             span,
             fmt::format(
                 "Values of {} cannot be compared{}.",
-                to_string(type),
+                spoken(type),
                 type == Type::Json ? "; compare a member, such as document ->> 'key'" : ""
             )
         );
@@ -287,7 +291,7 @@ NodeId Typing::test(Op op, NodeId operand, Span span) {
 NodeId Typing::distinctness(Op op, NodeId a, NodeId b, Span span) {
     const Type type = common_type({a, b}, "IS DISTINCT FROM", span);
     if (!is_comparable(type)) {
-        fail(span, fmt::format("Values of {} cannot be compared.", to_string(type)));
+        fail(span, fmt::format("Values of {} cannot be compared.", spoken(type)));
     }
     return add(
         {.op = op, .type = Type::Boolean},
@@ -299,7 +303,7 @@ NodeId Typing::distinctness(Op op, NodeId a, NodeId b, Span span) {
 NodeId Typing::membership(Op op, std::vector<NodeId> operands, Span span) {
     const Type type = common_type(operands, "IN", span);
     if (!is_comparable(type)) {
-        fail(span, fmt::format("Values of {} cannot be compared.", to_string(type)));
+        fail(span, fmt::format("Values of {} cannot be compared.", spoken(type)));
     }
     for (NodeId& operand : operands) operand = coerced(operand, type, "IN");
     if (is_null(operands.front())) return constant(Type::Boolean, {}, span);
@@ -371,9 +375,9 @@ NodeId Typing::arithmetic(Op op, NodeId a, NodeId b, Span span) {
                 "There is no such operation for {} ({}) and {} ({}); allowed are numbers, a "
                 "timestamp with an interval, and a date with an integer or a date.",
                 shown(a),
-                to_string(left),
+                spoken(left),
                 shown(b),
-                to_string(right)
+                spoken(right)
             )
         );
     }
@@ -406,7 +410,7 @@ NodeId Typing::concatenation(NodeId a, NodeId b, Span span) {
             fmt::format(
                 "|| needs two texts, but {} is {}: cast it, such as ({})::text.",
                 shown(other),
-                to_string(type_of(other)),
+                spoken(type_of(other)),
                 shown(other)
             )
         );
@@ -455,8 +459,8 @@ NodeId Typing::cast(NodeId operand, Type type, Span span) {
             fmt::format(
                 "{} ({}) cannot be cast to {}{}.",
                 shown(operand),
-                to_string(from),
-                to_string(type),
+                spoken(from),
+                spoken(type),
                 is_time ? ": what that means would depend on the session's settings" : ""
             )
         );
@@ -493,7 +497,7 @@ NodeId Typing::choice(std::vector<NodeId> operands, Span span) {
 NodeId Typing::common(Op op, std::vector<NodeId> operands, Span span) {
     const Type type = common_type(operands, "The function", span);
     if (op != Op::Coalesce && !is_comparable(type)) {
-        fail(span, fmt::format("Values of {} cannot be compared.", to_string(type)));
+        fail(span, fmt::format("Values of {} cannot be compared.", spoken(type)));
     }
     for (NodeId& operand : operands) operand = coerced(operand, type, "The function");
     if (op != Op::Coalesce) return add({.op = op, .type = type}, operands, span);

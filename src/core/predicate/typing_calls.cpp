@@ -75,7 +75,7 @@ NodeId Typing::rounding(Function function, std::vector<NodeId> arguments, Span s
         fail(
             span,
             fmt::format(
-                "The function needs a number, but {} is {}.", shown(arguments[0]), to_string(type)
+                "The function needs a number, but {} is {}.", shown(arguments[0]), spoken(type)
             )
         );
     }

@@ -3,7 +3,13 @@
 
 #include "call/call.h"
 
+#include <limits>
+#include <map>
+#include <string>
+
 #include <gtest/gtest.h>
+
+#include <ebb/ebb.h>
 
 #include "support/clock.h"
 
@@ -73,6 +79,22 @@ TEST(Call, a_handler_failure_keeps_its_details_and_rubbish_details_become_a_stri
 TEST(Call, survives_what_is_not_an_exception_at_all) {
     EXPECT_EQ(failure_of(throwing(42)).code, "error");
     EXPECT_FALSE(failure_of(throwing("text")).is_permanent);
+}
+
+TEST(Call, an_output_that_json_does_not_have_fails_for_good_and_names_its_place) {
+    const auto returns = [](const auto& value) {
+        return [value](const Payload&, const StepContext&) { return Payload::of(value); };
+    };
+    using Prices = std::map<std::string, double>;
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const Failure failure = failure_of(returns(Prices{{"a", 1.5}, {"b", nan}}));
+    EXPECT_EQ(failure.code, "invalid_output");
+    EXPECT_TRUE(failure.is_permanent);
+    EXPECT_TRUE(failure.message.starts_with("The value cannot be written as JSON: \"/b\" is NaN"))
+        << failure.message;
+    EXPECT_EQ(failure_of(returns(-1 / 0.0)).code, "invalid_output");
+    EXPECT_EQ(failure_of(returns(std::string("\xff"))).code, "invalid_output");
+    EXPECT_TRUE(failure_of(returns(std::string("\xff"))).is_permanent);
 }
 
 TEST(Call, an_output_that_is_not_json_fails_for_good) {

@@ -144,7 +144,19 @@ TEST(Fields, say_where_a_value_does_not_fit) {
     EXPECT_EQ(refusal<Items>(R"([{"name":"a","size":"small"}])"), "\"/0/count\" is missing.");
     EXPECT_EQ(
         refusal<Items>(R"([{"name":"a","count":65536,"size":"small"}])"),
-        "\"/0/count\" must be an integer from 0 to 65535; it is an integer."
+        "\"/0/count\" must be an integer from 0 to 65535; it is a larger integer."
+    );
+    EXPECT_EQ(
+        refusal<Items>(R"([{"name":"a","count":-1,"size":"small"}])"),
+        "\"/0/count\" must be an integer from 0 to 65535; it is a smaller integer."
+    );
+    EXPECT_EQ(
+        refusal<Items>(R"([{"name":"a","count":1e300,"size":"small"}])"),
+        "\"/0/count\" must be an integer from 0 to 65535; it is a larger integer."
+    );
+    EXPECT_EQ(
+        refusal<Items>(R"([{"name":"a","count":1.5,"size":"small"}])"),
+        "\"/0/count\" must be an integer from 0 to 65535; it is a number that is not an integer."
     );
     EXPECT_EQ(
         refusal<shop::Item>(R"({"name":"a","count":1,"size":"huge"})"),
@@ -182,7 +194,28 @@ TEST(Fields, check_the_range_of_numbers) {
         std::numeric_limits<std::int64_t>::min()
     );
     EXPECT_NE(refusal<std::int64_t>("9223372036854775808.0"), "it fits");
-    EXPECT_THROW((void)Payload::of(std::numeric_limits<double>::infinity()), Error);
+    const auto unwritable = [](const auto& value) {
+        try {
+            return std::string(Payload::of(value));
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::InvalidPayload);
+            return std::string(error.what());
+        }
+    };
+    EXPECT_EQ(
+        unwritable(std::numeric_limits<double>::infinity()),
+        "The value cannot be written as JSON: it is an infinity, which JSON does not have."
+    );
+    using Prices = std::map<std::string, std::vector<double>>;
+    EXPECT_EQ(
+        unwritable(Prices{{"a/b", {1, std::numeric_limits<double>::quiet_NaN()}}, {"c", {2}}}),
+        "The value cannot be written as JSON: \"/a~1b/1\" is NaN, which JSON does not have."
+    );
+    EXPECT_EQ(
+        unwritable(std::vector<shop::Item>{{.name = "a"}, {.name = "b\xff"}}),
+        "The value cannot be written as JSON: \"/1/name\" has an invalid UTF-8 byte at index 1: "
+        "0xFF. Encode binary data, for example with base64."
+    );
 }
 
 TEST(Fields, keep_defaults_only_where_asked) {

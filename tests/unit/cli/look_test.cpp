@@ -182,6 +182,90 @@ steps: [{step: work, max_attempts: 1}]
     }
 }
 
+int widest_line(std::string_view text) {
+    int widest = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        widest = std::max(widest, display_width(text.substr(0, end)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return widest;
+}
+
+/// The text without line breaks and margins, so that what was folded is found.
+std::string unfolded(const std::string& text) {
+    std::string all;
+    for (const char c : text) {
+        if (c != '\n' && c != ' ') all += c;
+    }
+    return all;
+}
+
+constexpr std::string_view kWideRules = R"(workflow: travel_agency
+handlers:
+  reserve_a_room: {exec: [jq, -c, '{hotel_reservation_status: "reserved in the Grand Hotel with breakfast"}']}
+  cancel_the_room: {exec: [jq, -c, .output]}
+rules:
+  attributes:
+    order_status_of_the_customer: {type: text, external: true}
+    hotel_reservation_status: text
+  triggers:
+    reserve_a_hotel_room_for_the_customer:
+      when: order_status_of_the_customer = 'received' and hotel_reservation_status is null
+      do: reserve_a_room
+      compensate: cancel_the_room
+  on_idle: wait
+)";
+
+TEST(CliLook, trace_show_and_recover_fit_80_columns_and_cut_nothing) {
+    CliWorld world;
+    started(world, kWideRules, {"-i", R"({"order_status_of_the_customer": "received"})"});
+    ASSERT_EQ(world.run_db({"worker", "--allow-exec", "--once", "-q"}).code, 0);
+    const std::string writes = world.run_db({"trace", "@1"}).out;
+    EXPECT_NE(writes.find("\"reserved in the Grand Hotel with breakfast\""), std::string::npos);
+    world.is_terminal = true;
+    world.environment["NO_COLOR"] = "1";
+    world.columns = 80;
+    const std::vector<std::vector<std::string>> commands{
+        {"trace", "@1"}, {"show", "@1"}, {"recover", "@1", "--to", "1", "--dry-run"}
+    };
+    for (const std::vector<std::string>& args : commands) {
+        const Outcome outcome = world.run_db(args);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_LE(widest_line(outcome.out), 80) << outcome.out;
+        for (const char* part :
+             {"reserve_a_hotel_room_for_the_customer",
+              "hotel_reservation_status",
+              "order_status_of_the_customer"}) {
+            EXPECT_NE(unfolded(outcome.out).find(part), std::string::npos) << outcome.out;
+        }
+    }
+    const std::string trace = unfolded(world.run_db({"trace", "@1"}).out);
+    EXPECT_NE(trace.find("\"reservedintheGrandHotelwithbreakfast\""), std::string::npos) << trace;
+}
+
+TEST(CliLook, show_cuts_no_name_and_diff_no_value) {
+    CliWorld world;
+    const std::string name = "a_step_with_a_name_that_is_longer_than_half_of_a_terminal";
+    const std::string value(300, 'v');
+    const auto definition = [&](const std::string& last) {
+        return "workflow: w\nhandlers:\n  " + name + ": {exec: [cat, '" + value + last +
+               "']}\nsteps: [" + name + "]\n";
+    };
+    const std::string before = world.file("a.yaml", definition("1"));
+    const std::string after = world.file("b.yaml", definition("2"));
+    ASSERT_EQ(world.run_db({"start", before}).code, 0);
+    ASSERT_EQ(world.run_db({"worker", "--allow-exec", "--once", "-q"}).code, 0);
+    EXPECT_NE(world.run({"diff", before, after}).out.find(value + "2"), std::string::npos);
+    world.is_terminal = true;
+    world.environment["NO_COLOR"] = "1";
+    world.columns = 80;
+    EXPECT_LE(widest_line(world.run({"diff", before, after}).out), 80);
+    const std::string shown = world.run_db({"show", "@1"}).out;
+    EXPECT_LE(widest_line(shown), 80) << shown;
+    EXPECT_NE(shown.find(name + "\n"), std::string::npos) << shown;
+}
+
 TEST(CliLook, results_come_in_several_formats) {
     CliWorld world;
     const std::string first = started(world, kSignal, {"--key", "yes"});

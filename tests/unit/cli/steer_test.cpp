@@ -338,6 +338,15 @@ TEST_F(CliSteer, trace_prints_what_each_write_did) {
     const Json before = Json::parse(world.run_db({"trace", "@1", "--at", "2"}).out);
     EXPECT_EQ(before["price"], 0);
     EXPECT_EQ(Json::parse(world.run_db({"trace", "@1", "--after", "2", "--json"}).out).size(), 1U);
+    const auto events = Json::parse(world.run_db({"history", "@1", "--json"}).out).size();
+    EXPECT_EQ(world.run_db({"trace", "@1", "--at", std::to_string(events)}).code, 0);
+    const Outcome late = world.run_db({"trace", "@1", "--at", std::to_string(events + 1)});
+    EXPECT_EQ(late.code, 2);
+    EXPECT_EQ(
+        late.err,
+        "ebb: invalid_argument: There is no event " + std::to_string(events + 1) +
+            ": the events have the numbers 1 to " + std::to_string(events) + ".\n"
+    );
 }
 
 TEST_F(CliSteer, write_says_what_is_wrong_and_changes_nothing) {

@@ -2,6 +2,7 @@
 
 #include "cli/text.h"
 
+#include "cli/fill.h"
 #include "cli/style.h"
 #include "cli/table.h"
 #include "cli/time_text.h"
@@ -27,6 +28,36 @@ TEST(CliText, a_cut_keeps_within_the_columns_and_ends_colors) {
     EXPECT_EQ(truncate("日本語", 5, "…"), "日本…");
     EXPECT_EQ(truncate("\x1b[31mabcdef\x1b[0m", 3, "…"), "\x1b[31mab…\x1b[0m");
     EXPECT_EQ(truncate("abcd", 3, "..."), "...");
+}
+
+TEST(CliText, fold_breaks_a_line_and_cuts_nothing) {
+    EXPECT_EQ(fold("one two", 20, 4), "one two");
+    EXPECT_EQ(fold("one two", 0, 4), "one two");
+    EXPECT_EQ(
+        fold("  name:  one two three four five six", 30, 4),
+        "  name:  one two three four\n    five six"
+    );
+    // A word that is too long begins in the same line, and is broken behind a comma.
+    EXPECT_EQ(
+        fold("x {\"aaaaaaaaaaaa\":1,\"bbbbbbbbbbbb\":2,\"c\":3}", 30, 2),
+        "x {\"aaaaaaaaaaaa\":1,\n  \"bbbbbbbbbbbb\":2,\"c\":3}"
+    );
+    EXPECT_EQ(
+        fold(std::string(45, 'x'), 30, 2), std::string(30, 'x') + "\n  " + std::string(15, 'x')
+    );
+    const std::string wide = "日本語日本語日本語日本語日本語日本語日本語";
+    EXPECT_EQ(fold(wide, 30, 0), wide.substr(0, 45) + "\n" + wide.substr(45));
+}
+
+TEST(CliText, sizes_have_a_unit_that_fits) {
+    EXPECT_EQ(size_text(0), "0 bytes");
+    EXPECT_EQ(size_text(1), "1 byte");
+    EXPECT_EQ(size_text(1023), "1023 bytes");
+    EXPECT_EQ(size_text(1024), "1.0 KiB");
+    EXPECT_EQ(size_text(3'300'000), "3.1 MiB");
+    EXPECT_EQ(size_text((std::uint64_t{1} << 20) - 1), "1.0 MiB");
+    EXPECT_EQ(size_text(std::uint64_t{5} << 30), "5.0 GiB");
+    EXPECT_EQ(size_text(std::uint64_t{5'000} << 40), "5000.0 TiB");
 }
 
 TEST(CliText, one_line_lets_nothing_move_the_cursor) {

@@ -110,6 +110,61 @@ TEST(CliWrongInput, retention_of_a_workflow_that_does_not_exist_is_not_cleared) 
     EXPECT_EQ(world.run_db({"retention", "clear", "*"}).code, 0);
 }
 
+TEST(CliWrongInput, ended_instances_are_run_again_and_others_are_explained) {
+    CliWorld world;
+    ASSERT_EQ(world.run_db({"start", world.file("w.yaml", kSignal)}).code, 0);
+    EXPECT_THAT(
+        world.run_db({"signal", "@1", "xyz"}).err,
+        HasSubstr("hint: `ebb why ID` explains the state of the instance\n")
+    );
+    EXPECT_THAT(world.run_db({"trace", "@1"}).err, Not(HasSubstr("hint:")));
+    ASSERT_EQ(world.run_db({"cancel", "@1"}).code, 0);
+    EXPECT_THAT(
+        world.run_db({"resume", "@1"}).err,
+        HasSubstr("hint: `ebb rerun ID` starts its work again, as a new instance\n")
+    );
+}
+
+TEST(CliWrongInput, a_database_in_a_folder_that_does_not_exist_names_the_folder) {
+    CliWorld world;
+    const std::string file = world.file("w.yaml", kSignal);
+    for (const std::vector<std::string>& args :
+         {std::vector<std::string>{"list"}, std::vector<std::string>{"start", file}}) {
+        std::vector<std::string> words = args;
+        words.insert(words.end(), {"--db", world.path("nodir/x.db")});
+        const Outcome outcome = world.run(words);
+        EXPECT_EQ(outcome.code, 5);
+        EXPECT_THAT(normal(world, outcome.err), HasSubstr("the folder \"<dir>/nodir\" does not"));
+    }
+}
+
+TEST(CliWrongInput, a_command_without_a_server_says_that_it_does_not_use_it) {
+    CliWorld world;
+    const std::string file = world.file("w.yaml", kHello);
+    world.environment["EBB_SERVER"] = "http://127.0.0.1:1";
+    const Outcome memory = world.run({"run", file, "-i", "\"ann\""});
+    EXPECT_EQ(memory.code, 0) << memory.err;
+    EXPECT_THAT(
+        memory.err,
+        HasSubstr(
+            "EBB_SERVER names a server, but `ebb run` does not use one: it works in memory here.\n"
+        )
+    );
+    world.environment["EBB_DB"] = world.path("ebb.db");
+    const Outcome doctor = world.run({"doctor"});
+    EXPECT_THAT(normal(world, doctor.err), HasSubstr("it works on <dir>/ebb.db (EBB_DB).\n"));
+    // --db is what was asked for.
+    EXPECT_THAT(world.run_db({"doctor"}).err, Not(HasSubstr("EBB_SERVER")));
+}
+
+TEST(CliWrongInput, an_option_with_one_value_names_it) {
+    CliWorld world;
+    EXPECT_THAT(
+        world.run({"run", world.file("w.yaml", kHello), "--stub", "nope=1"}).err,
+        HasSubstr("ebb: usage: --stub: \"nope=1\" is not allowed; write echo.\n")
+    );
+}
+
 TEST(CliWrongInput, validate_reports_problems_of_handlers_beside_others) {
     CliWorld world;
     const std::string file = world.file("w.yaml", R"(workflow: w

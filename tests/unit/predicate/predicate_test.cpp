@@ -133,23 +133,23 @@ TEST(Predicate, names_the_place_and_the_remedy) {
     );
     EXPECT_EQ(
         error_of("order_status = count"),
-        "1:1 The comparison cannot take order_status (text) and count (bigint) together: cast one "
+        "1:1 The comparison cannot take order_status (text) and count (integer) together: cast one "
         "of them, such as (count)::text."
     );
     EXPECT_EQ(
         error_of("paid_at + 'soon' > paid_at"),
         "1:11 'soon' is not interval: allowed is whole numbers with units, such as 3 days 2 hours."
     );
-    EXPECT_EQ(error_of("count = 'x'"), "1:9 'x' is not bigint: allowed is a whole number.");
+    EXPECT_EQ(error_of("count = 'x'"), "1:9 'x' is not integer: allowed is a whole number.");
     EXPECT_EQ(error_of("is_paid and"), "1:12 The condition ends where a value must follow.");
-    EXPECT_EQ(error_of("count"), "1:1 A condition needs boolean, but count is bigint.");
+    EXPECT_EQ(error_of("count"), "1:1 A condition needs boolean, but count is integer.");
     EXPECT_EQ(
         error_of("order_status::integer = 1"),
         "1:1 \"Received\" cannot be cast to integer; allowed is a whole number."
     );
     EXPECT_EQ(
         error_of("paid_at::text = 'x'"),
-        "1:1 paid_at (timestamptz) cannot be cast to text: what that means would depend on the "
+        "1:1 paid_at (timestamp) cannot be cast to text: what that means would depend on the "
         "session's settings."
     );
     EXPECT_EQ(error_of("count = 1 -- all"), "1:11 A condition cannot contain comments.");
@@ -170,13 +170,16 @@ TEST(Predicate, names_the_place_and_the_remedy) {
     EXPECT_TRUE(error_of("pg_sleep(count)").starts_with("1:1 Conditions have no function"));
     EXPECT_EQ(
         error_of("document = '{}'"),
-        "1:1 Values of jsonb cannot be compared; compare a member, such as document ->> 'key'."
+        "1:1 Values of json cannot be compared; compare a member, such as document ->> 'key'."
     );
 }
 
 TEST(Predicate, refuses_a_constant_part_that_always_fails) {
     EXPECT_EQ(error_of("is_paid or 1 / 0 = 1"), "1:12 Division by zero.");
-    EXPECT_EQ(error_of("2147483647 + 1 > count"), "1:1 The result is out of the range of integer.");
+    EXPECT_EQ(
+        error_of("2147483647 + 1 > count"),
+        "1:1 The result is out of the range of an integer of 32 bits."
+    );
 }
 
 TEST(Predicate, prints_what_no_setting_can_change) {
