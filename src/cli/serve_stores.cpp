@@ -5,6 +5,8 @@
 #include "cli/serve_stores.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,12 +32,18 @@ constexpr std::string_view kMoreTime = "EXTEND_TIMEOUT_USEC=60000000\n";
 constexpr std::string_view kStoreKind = "store";
 constexpr std::string_view kDevName = "dev";
 
-/// Changes nothing in the tables: other versions of them are refused.
+/// Changes nothing in the tables: other versions of them are refused. Makes no file.
 StorePtr open_unchanged(Session& session, const std::string& url) {
     const StoreUrl parsed = parse_store_url(url);
-    if (parsed.kind == Kind::Sqlite)
-        return open_sqlite_store({.path = parsed.path, .migrate = false});
-    return session.streams().open_store(url, OpenMode::MustExist);
+    if (parsed.kind != Kind::Sqlite) return session.streams().open_store(url, OpenMode::MustExist);
+    std::error_code none;
+    if (!std::filesystem::exists(parsed.path, none)) {
+        throw Error(
+            ErrorCode::StoreUnavailable,
+            fmt::format("There is no database \"{}\"; `ebb migrate` makes one.", parsed.path)
+        );
+    }
+    return open_sqlite_store({.path = parsed.path, .migrate = false});
 }
 
 StorePtr open_main(

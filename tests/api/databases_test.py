@@ -100,7 +100,8 @@ class Databases(unittest.TestCase):
         self.assertIn("--dev", self.refusal("--dev", "--demo"))
 
     def test_the_tables_of_another_version_are_refused(self):
-        self.assertIn("ebb", self.refusal("--migrate", "check", code=4).lower())
+        self.assertIn("ebb migrate", self.refusal("--migrate", "check", code=5))
+        self.assertFalse((self.path / "ebb.db").exists(), "nothing is made")
         self.assertIn("auto, check", self.refusal("--migrate", "never"))
         with Server(EBB, STORE, self.path):
             pass
