@@ -13,13 +13,17 @@ void CommandLine::add_rules() {
         });
     rules->group("Workflows");
     add_choice(
-        rules, "ACTION", rules_.action, "What to do", {"check", "diff", "import-wed", "wsql"}
+        rules,
+        "ACTION",
+        rules_.action,
+        "What to do",
+        {"check", "diff", "view", "import-wed", "wsql"}
     );
     rules->add_option(
         "SUBJECT",
         rules_.subjects,
-        "check, wsql: a file. diff: the old and the new one: files, or NAME@VERSION. import-wed: "
-        "the URL of a database of WED-SQL"
+        "check, wsql: a file. diff: the old and the new one: files, or NAME@VERSION. view: a "
+        "workflow. import-wed: the URL of a database of WED-SQL"
     );
     rules
         ->add_option(

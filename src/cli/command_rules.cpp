@@ -4,8 +4,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/compare_commands.h"
 #include "cli/definition_file.h"
 #include "cli/exit_code.h"
 #include "cli/fill.h"
@@ -18,6 +20,7 @@
 #include "core/rules_analysis/explore.h"
 #include "core/rules_analysis/subject.h"
 #include "source/lint.h"
+#include "store/rules_views.h"
 #include "view/problem_json.h"
 
 namespace ebb::cli {
@@ -156,6 +159,37 @@ Ordered json_of(
     return json;
 }
 
+/// `ebb rules view`: views by which other programs read instances.
+int make_views(Session& session, const RulesOptions& options) {
+    if (options.subjects.size() != 1) {
+        throw Error(ErrorCode::InvalidArgument, "`ebb rules view` needs the name of one workflow.");
+    }
+    session.require_database("rules view");
+    const Definition definition = read_registered(session, "rules view", options.subjects.front());
+    if (!definition.rules) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("{} has steps and no rules: it has no attributes.", definition.name)
+        );
+    }
+    const RulesViews views{.workflow = definition.name, .attributes = definition.rules->attributes};
+    const StoreUrl url = parse_store_url(session.options().db);
+    if (url.kind == StoreUrl::Kind::Postgres) {
+        make_rules_views(
+            PostgresOptions{.url = url.path, .application_name = "ebb rules view"}, views
+        );
+    } else {
+        make_rules_views(SqliteOptions{.path = url.path}, views);
+    }
+    const std::vector<std::string> names = rules_views::names_of(views.workflow);
+    if (session.options().is_json) {
+        session.print_json({{"views", names}});
+    } else {
+        session.print(fmt::format("Made the views {}.\n", fmt::join(names, ", ")));
+    }
+    return kOk;
+}
+
 }  // namespace
 
 int check_rules_file(Session& session, const RulesOptions& options) {
@@ -202,9 +236,11 @@ int handle_rules(Session& session, const RulesOptions& options) {
     if (options.action == "diff") return compare_rules(session, options);
     if (options.action == "import-wed") return import_wed(session, options);
     if (options.action == "wsql") return convert_wsql(session, options);
+    if (options.action == "view") return make_views(session, options);
     throw Error(
         ErrorCode::InvalidArgument,
-        "`ebb rules` needs an action: check FILE, diff OLD NEW, import-wed URL, or wsql FILE."
+        "`ebb rules` needs an action: check FILE, diff OLD NEW, view WORKFLOW, import-wed URL, "
+        "or wsql FILE."
     );
 }
 

@@ -1,7 +1,8 @@
-"""When what SQL puts for others to do is told to them by NOTIFY.
+"""When SQL notifies workers of what it puts for them to do.
 
-A NOTIFY makes commits wait for each other, so none is sent while a job of the same kind waits: the workers look
-for that one, and find both. A transaction that stays open may commit after they have looked; it is told then.
+A NOTIFY makes commits wait for each other, so none is sent while a job of the same kind waits: the workers
+look for that one, and find both. A transaction that stays open may commit after they have looked; it
+notifies them then.
 
 usage: bell_test.py EBB, with a PostgreSQL at $EBB_TEST_POSTGRES_URL
 """
@@ -55,7 +56,8 @@ class Bell(unittest.TestCase):
         raise AssertionError("the connection has ended")
 
     def end_all(self):
-        self.one.execute("SELECT wed_complete(job, '{\"step\": \"end\"}') FROM wed_claim(%s, 1000)", (self.first,))
+        self.one.execute("SELECT wed_complete(job, '{\"step\": \"end\"}') FROM wed_claim(%s, 1000)",
+                         (self.first,))
 
     def test_a_lonely_event_rings(self):
         self.one.execute("INSERT INTO wed_flow DEFAULT VALUES")
@@ -115,9 +117,8 @@ class Bell(unittest.TestCase):
             self.two.execute("SELECT 1")
             self.two.execute("SELECT wed_cancel(2)")
             # As a process of Ebb does that decides the first.
-            self.ear.execute("DELETE FROM ebb.tasks WHERE instance_id ="
-                             " (SELECT instance_id FROM test_requests_ring_at_the_commit_too.wed_flow WHERE wid = 1)"
-                             " AND handler = ''")
+            self.one.execute("DELETE FROM ebb.tasks WHERE handler = '' AND instance_id ="
+                             " (SELECT instance_id FROM wed_flow WHERE wid = 1)")
         self.assertEqual(self.rings(), 1)
 
 

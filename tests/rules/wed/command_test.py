@@ -10,6 +10,7 @@ usage: command_test.py EBB, with a PostgreSQL at $EBB_TEST_POSTGRES_URL
 import json
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -280,6 +281,78 @@ class Wsql(unittest.TestCase):
         self.assertEqual([line for line, _ in found], [4])
         self.assertIn('Trigger "w": ', found[0][1])
         self.assertIn('"b"', found[0][1])
+
+
+class View(unittest.TestCase):
+    """`ebb rules view`: views for other programs, in both databases."""
+
+    FLOW = """
+        {"workflow": "stays", "version": 1, "rules": {"attributes": {"guest": "text", "nights": {"type": "integer",
+         "external": true}, "is_paid": {"type": "boolean", "default": false}, "notes": "json"%s},
+         "triggers": {"reserve": {"when": "nights > 0"}}, "final": {"paid": "is_paid"}, "evolution": "follow"}}"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def start(self, database, more=""):
+        path = pathlib.Path(self.folder, "stays.json")
+        text = (self.FLOW % more).replace('"version": 1', '"version": 2' if more else '"version": 1')
+        path.write_text(text)
+        done = ebb("start", str(path), "--input", '{"guest": "o\'Hara", "nights": 2, "notes": {"a": [1]}}',
+                   database=database)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split()[-1]
+
+    def made(self, database):
+        done = ebb("rules", "view", "stays", database=database)
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "Made the views stays, stays_trace, stays_jobs.\n"), done.stderr)
+
+    def test_sqlite(self):
+        path = str(pathlib.Path(self.folder, "stays.db"))
+        self.start(path)
+        self.made(path)
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        self.assertEqual(database.execute("SELECT guest, nights, is_paid, notes, _version, _status FROM stays").fetchall(),
+                         [("o'Hara", 2, 0, '{"a":[1]}', 1, "running")])
+        self.assertEqual(database.execute("SELECT writer, written ->> '$.nights' FROM stays_trace").fetchall(),
+                         [("_INIT", 2)])
+        self.assertEqual(database.execute("SELECT transition, attempt, status FROM stays_jobs").fetchall(),
+                         [("reserve", 1, "ready")])
+        # A newer version has one more attribute.
+        self.start(path, ', "room": {"type": "text", "default": "none"}')
+        self.made(path)
+        self.assertEqual(database.execute("SELECT room, _version FROM stays ORDER BY _version").fetchall(),
+                         [(None, 1), ("none", 2)])
+        database.execute("DROP VIEW stays_jobs")
+        database.execute("CREATE TABLE stays_jobs (mine)")
+        refused = ebb("rules", "view", "stays", database=path)
+        self.assertEqual(refused.returncode, 4)
+        self.assertIn('has a table or view "stays_jobs" already', " ".join(refused.stderr.split()))
+
+    def test_postgresql(self):
+        self.start(URL)
+        self.made(URL)
+        self.made(URL)
+        with psycopg.connect(URL, autocommit=True) as database:
+            self.assertEqual(
+                database.execute("SELECT guest, nights + 1, NOT is_paid, notes #>> '{a,0}', _version, _status"
+                                 " FROM ebb.stays").fetchall(), [("o'Hara", 3, True, "1", 1, "running")])
+            self.assertEqual(database.execute("SELECT writer, written ->> 'nights' FROM ebb.stays_trace").fetchall(),
+                             [("_INIT", "2")])
+            self.assertEqual(database.execute("SELECT transition, attempt, status FROM ebb.stays_jobs").fetchall(),
+                             [("reserve", 1, "ready")])
+            # What is not a number in an older instance is NULL, and no error.
+            database.execute("UPDATE ebb.instances SET state = replace(state, '\"nights\":2', '\"nights\":\"two\"')"
+                             " WHERE workflow = 'stays'")
+            self.assertEqual(database.execute("SELECT guest, nights FROM ebb.stays").fetchall(), [("o'Hara", None)])
+            database.execute("COMMENT ON VIEW ebb.stays IS NULL")
+            refused = ebb("rules", "view", "stays")
+            self.assertEqual(refused.returncode, 4)
+            self.assertIn('has a table or view "stays" already', " ".join(refused.stderr.split()))
 
 
 if __name__ == "__main__":

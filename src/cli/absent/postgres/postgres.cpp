@@ -7,6 +7,7 @@
 #include "store/admin_store.h"
 #include "store/health.h"
 #include "store/migrations.h"
+#include "store/rules_views.h"
 #include "store/wed_flow.h"
 
 namespace ebb {
@@ -68,6 +69,10 @@ bool partition_postgres(const PostgresOptions& /*options*/, PartitionPeriod /*pe
 }
 
 HousekeepingResult housekeep_postgres(const PostgresOptions& /*options*/) {
+    refuse();
+}
+
+void make_rules_views(const PostgresOptions& /*options*/, const RulesViews& /*views*/) {
     refuse();
 }
 

@@ -106,7 +106,7 @@ BEGIN
 END $work$;
 
 -- At the commit: does a task of the kind wait since before the transaction began? Then workers will look. Rows of
--- this transaction say nothing: workers have passed over them.
+-- this transaction do not count: workers have skipped them.
 CREATE OR REPLACE FUNCTION ebb.work_ring_late() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $work$

@@ -215,7 +215,8 @@ BEGIN
         WHERE r.vals -> n IS DISTINCT FROM ebb.wed_object($3, names) -> n LIMIT 1;
         IF FOUND THEN
             fault := format(
-                'its trace ends with %s = %s, but wed_flow has %s', strange, r.vals -> strange, coalesce($3 -> strange, 'null')
+                'its trace ends with %s = %s, but wed_flow has %s', strange, r.vals -> strange,
+                coalesce($3 -> strange, 'null')
             );
         END IF;
     END IF;
