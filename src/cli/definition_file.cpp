@@ -125,7 +125,7 @@ std::optional<DefinitionFile> check_definition_file(
     if (options.only_workflows && kind == source::TextKind::Other) return std::nullopt;
     file.holds_types = kind == source::TextKind::Types;
     if (file.holds_types) {
-        file.problems = source::check_types_text(file.text, {.file = path}).problems;
+        file.problems = source::check_types_text(file.text, {.file = file.path}).problems;
         return file;
     }
     check_workflow(file, session, options.with_lints);
@@ -173,7 +173,7 @@ TypeLibrary read_types(const std::vector<std::string>& paths) {
     TypeLibrary types;
     for (const std::string& path : paths) {
         DefinitionFile file{.path = path, .text = read_file(path, kFileBytesMax)};
-        file.problems = source::check_types_text(file.text, {.file = path}).problems;
+        file.problems = source::check_types_text(file.text, {.file = file.path}).problems;
         try {
             if (file.problems.empty()) add_types_yaml(types, file.text, path);
         } catch (const DefinitionError& error) {
