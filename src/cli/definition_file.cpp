@@ -125,7 +125,7 @@ std::optional<DefinitionFile> check_definition_file(
     if (options.only_workflows && kind == source::TextKind::Other) return std::nullopt;
     file.holds_types = kind == source::TextKind::Types;
     if (file.holds_types) {
-        file.problems = source::check_types_text(file.text, {.file = path}).problems;
+        file.problems = source::check_types_text(file.text, {.file = file.path}).problems;
         return file;
     }
     check_workflow(file, session, options.with_lints);
