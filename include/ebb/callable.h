@@ -19,6 +19,12 @@ namespace ebb::detail {
 template <typename... Arguments>
 struct Types {};
 
+/// May a value of the type hold no function at all?
+template <typename Function>
+inline constexpr bool kCanBeEmpty = std::is_pointer_v<Function>;
+template <typename Signature>
+inline constexpr bool kCanBeEmpty<std::function<Signature>> = true;
+
 /// The parameters and the result of a callable, if it has only one form.
 template <typename Function>
 struct Signature {
@@ -268,7 +274,8 @@ consteval bool has_good_parameters() {
         static_assert(
             kIsIncluded<Input>,
             "Ebb cannot read the handler's input from JSON: give its type EBB_FIELDS(Type, "
-            "members...), or include <nlohmann/json.hpp> if nlohmann/json converts it."
+            "members...) or EBB_ENUM(Type, names...), or include <nlohmann/json.hpp> if "
+            "nlohmann/json converts it."
         );
         constexpr bool kIsAsked = kIsSimple && !Form::kHasMutable && !Borrowed<Input> &&
                                   Form::kHasTransaction == kIsTransactional &&

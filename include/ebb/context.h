@@ -111,9 +111,10 @@ struct StepContext {
 
     /// Reports how far the call has come, to everyone who looks at the instance
     /// (StepView::progress, `ebb show`, `ebb history`). Returns at once: only the newest value is
-    /// kept, and the worker writes it with its next heartbeat (within a second, or within 2 % of
-    /// the time that the call has been running) as a history event `step_progressed`. So a long
-    /// call leaves a few hundred events at most, and a short one that succeeds leaves none. An
+    /// kept, and the worker writes it with its next heartbeat, within a second, as a history event
+    /// `step_progressed`. During a long call it writes less often: each pause is 2 % of the time
+    /// that the call has run. So a long call leaves a few hundred events at most, and a short one
+    /// that succeeds leaves none. An
     /// attempt that fails keeps its last value. Not for what a later attempt must know: it may be
     /// lost in a crash. The stateless engine and compensations drop it. Throws Error if the value
     /// has more than kProgressBytesMax bytes of JSON.

@@ -43,6 +43,8 @@ class Engine {
 
     /// `store` and `handlers` must outlive the engine.
     Engine(Store& store, const HandlerRegistry& handlers, EngineOptions options = {});
+    /// A temporary registry would not outlive the engine.
+    Engine(Store& store, const HandlerRegistry&& handlers, EngineOptions options = {}) = delete;
     /// Ends the worker as `drain(0s)` does and then waits for its threads, including a handler that
     /// ignores its stop token, because that handler may use objects that are about to be destroyed.
     /// A process that must end nevertheless calls `drain` and then exits without destroying the
@@ -52,9 +54,9 @@ class Engine {
     Engine& operator=(const Engine&) = delete;
 
     /// Validates and stores a definition. Repeating it is free; different content under the same
-    /// name and version throws WorkflowConflict. If this engine has some but not all handlers that
-    /// the workflow names, and no live worker has the others, the result reports them, and the log
-    /// has `workflow_unserved`.
+    /// name and version throws WorkflowConflict. If neither this engine nor any live worker has some
+    /// of the handlers that the workflow names, the result reports them, and the log has
+    /// `workflow_unserved`. An engine with an empty registry is a client, and reports nothing.
     Registration register_workflow(const Definition& definition);
 
     /// The workflows that the store knows, by name and version.
@@ -202,6 +204,16 @@ class Engine {
         const Payload& payload,
         const RequestOptions& options
     );
+
+    template <PayloadValue Value>
+    void signal(
+        const InstanceId& id,
+        std::string_view name,
+        const Value& payload,
+        const RequestOptions& options
+    ) {
+        signal(id, name, detail::payload_of(payload), options);
+    }
 
     /// Writes attributes of an instance of a workflow with rules: an object, whose members are
     /// merged into the present attributes. All or nothing: the conditions are checked in the same

@@ -123,7 +123,8 @@ class NotCompleted : public Error {
 /// The findings of register_workflow.
 struct Registration {
     /// The handlers that the workflow names and that neither this engine's registry nor any live
-    /// worker has, sorted. Their steps would wait. The usual cause is a misspelled name.
+    /// worker has, sorted. Their steps would wait. The usual cause is a misspelled name. Empty if
+    /// the registry is empty: then the engine is a client, and workers serve its workflows.
     std::vector<std::string> unserved_handlers{};
 };
 

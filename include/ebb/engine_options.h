@@ -27,9 +27,9 @@ struct EngineOptions {
     /// it died. If the old worker still lives, it is displaced (Engine::is_displaced).
     std::string worker_id{};
     int threads = 0;  ///< handler threads; 0 = one per core, at least 2
-    /// Tasks held at once, running and queued in this process. Of slow handlers no more are held
-    /// than there are threads, of quick ones as many as are worked off within 50 ms. Asynchronous
-    /// calls (<ebb/completion.h>) need no thread: only this bounds how many are in flight.
+    /// Tasks held at once, running and queued in this process. A worker holds at most one task for
+    /// each thread if handlers are slow, and as many as it finishes in 50 ms if they are quick.
+    /// Asynchronous calls (<ebb/completion.h>) need no thread: only this bounds how many are in flight.
     int in_flight_max = 4'096;
     int claim_batch_max = 256;  ///< tasks taken with one claim
     std::size_t claim_bytes_max =

@@ -77,6 +77,9 @@ class HandlerRegistry {
     /// Everything that the callable refers to must outlive the engine. Throws as add_raw does.
     template <typename Input = detail::Deduced, typename Function>
     HandlerRegistry& add(std::string name, Function function) {
+        if constexpr (detail::kCanBeEmpty<Function>) {
+            if (function == nullptr) return add_raw(std::move(name), nullptr);
+        }
         if constexpr (std::same_as<Function, Handler>) {
             return add_raw(std::move(name), std::move(function));
         } else if constexpr (detail::has_good_parameters<Function, Input, false>()) {
@@ -121,6 +124,9 @@ class HandlerRegistry {
     /// compensations. The store must be SQLite or PostgreSQL. Otherwise as add.
     template <typename Input = detail::Deduced, typename Function>
     HandlerRegistry& add_transactional(std::string name, Function function) {
+        if constexpr (detail::kCanBeEmpty<Function>) {
+            if (function == nullptr) return add_raw(std::move(name), nullptr);
+        }
         if constexpr (detail::has_good_parameters<Function, Input, true>()) {
             if constexpr (detail::has_good_result<Function, Input>()) {
                 using Typed = detail::TypedHandler<Function, Input>;

@@ -65,8 +65,8 @@ template <typename T>
 void read_foreign(const ValueReader& json, T& value) {
     static_assert(
         Complete<JsonOf<T>> || !std::is_class_v<T>,
-        "Ebb cannot read this type from JSON: give it EBB_FIELDS(Type, members...), or include "
-        "<nlohmann/json.hpp> if it has a from_json function."
+        "Ebb cannot read this type from JSON: give it EBB_FIELDS(Type, members...) or "
+        "EBB_ENUM(Type, names...), or include <nlohmann/json.hpp> if it has a from_json function."
     );
     static_assert(
         !Complete<JsonOf<T>> || Readable<T>,
@@ -87,8 +87,8 @@ template <typename T>
 void write_foreign(ValueWriter& json, const T& value) {
     static_assert(
         Complete<JsonOf<T>>,
-        "Ebb cannot write this type as JSON: give it EBB_FIELDS(Type, members...), or include "
-        "<nlohmann/json.hpp> if it has a to_json function."
+        "Ebb cannot write this type as JSON: give it EBB_FIELDS(Type, members...) or "
+        "EBB_ENUM(Type, names...), or include <nlohmann/json.hpp> if it has a to_json function."
     );
     static_assert(
         Writable<T>,

@@ -55,5 +55,7 @@ class LogSink {
 /// Writes every event of at least `lowest` to stderr as logfmt, each line with one write so that
 /// lines of several threads and processes do not mix. `clock` must outlive the sink.
 std::shared_ptr<LogSink> make_stderr_log(const Clock& clock, LogLevel lowest = LogLevel::Info);
+/// The same with the clock of the system: `EngineOptions::log` takes it.
+std::shared_ptr<LogSink> make_stderr_log(LogLevel lowest = LogLevel::Info);
 
 }  // namespace ebb

@@ -61,7 +61,7 @@ class RulesBuilder : private BlockBuilder {
     /// A state that is a problem.
     RulesBuilder& exception(std::string name, std::string when);
     /// A rollback undoes nothing that was written before the condition became true. With
-    /// `resumes`, all conditions are then checked again, at most so many times.
+    /// `resumes`, all conditions are then checked again, at most that often.
     RulesBuilder& savepoint(std::string name, std::string when, int resumes = 0);
     /// No write may make it false.
     RulesBuilder& invariant(std::string name, std::string when);

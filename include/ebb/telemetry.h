@@ -29,7 +29,7 @@ struct TelemetryOptions {
     /// The share of instances whose spans are sent, 0 to 1. It is chosen by the trace id, so all
     /// processes choose the same instances.
     double sampled = 1;
-    /// If so many spans wait to be sent, further ones are dropped and counted.
+    /// If this many spans wait to be sent, further ones are dropped and counted.
     std::size_t queue_max = 8'192;
     std::size_t batch_max = 512;               ///< spans of one request
     Duration pause = std::chrono::seconds(1);  ///< how long a span waits for others

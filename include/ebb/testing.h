@@ -14,6 +14,7 @@
 
 #include <ebb/clock.h>
 #include <ebb/engine.h>
+#include <ebb/error.h>
 #include <ebb/handler.h>
 #include <ebb/store.h>
 
@@ -54,13 +55,16 @@ class Script {
     Script& dies();
     /// The call runs this function.
     Script& calls(Handler handler);
-    /// The call that was added last takes this long: the world's clock advances during it.
+    /// The call that was added last takes this long: the world's clock advances during it. Throws
+    /// Error with InvalidArgument if the script has no call yet.
     Script& takes(Duration duration);
-    /// The call that was added last is repeated this many times.
+    /// The call that was added last is repeated this many times, at least once. Throws Error with
+    /// InvalidArgument if the script has no call yet.
     Script& times(int count);
 
  private:
     Script& returns_payload(Payload payload);
+    void need_call(std::string_view what) const;
 
     std::shared_ptr<detail::ScriptState> state_;
 };
@@ -96,11 +100,17 @@ class Instance {
     InstanceStatus status() const;
     InstanceView show() const;
 
-    /// The output of a completed instance. Throws ExpectationFailed if it is not completed.
+    /// The output of a completed instance. Throws ExpectationFailed if it is not completed, or if
+    /// the output is not of this type.
     template <typename Output>
     Output output(std::source_location where = std::source_location::current()) const {
         expect(InstanceStatus::Completed, where);
-        return show().output.template as<Output>();
+        const Payload found = show().output;
+        try {
+            return found.template as<Output>();
+        } catch (const Error& error) {
+            fail_output(error.what(), where);
+        }
     }
 
     /// The calls of handlers so far, by the names of their steps, in order: `reserve charge!
@@ -151,6 +161,7 @@ class Instance {
  private:
     Engine& engine() const;
     const Instance& poll() const;
+    [[noreturn]] void fail_output(const char* why, const std::source_location& where) const;
 
     std::shared_ptr<detail::WorldState> world_;
     InstanceId id_;
@@ -205,7 +216,8 @@ class World {
     /// happens on its own: everything has ended, or waits for a person or a signal. Deadlines of
     /// such waits do not pass: use `advance` for that.
     void run_until_idle();
-    /// Lets this much time pass, and runs everything that becomes due at its time.
+    /// Lets this much time pass, and runs everything that becomes due at its time. Throws Error
+    /// with InvalidArgument if the duration is negative.
     void advance(Duration duration);
     TimePoint now() const;
 

@@ -112,14 +112,14 @@ struct FailureGroupQuery {
 
     std::string workflow{};                  ///< empty = all
     std::vector<InstanceStatus> statuses{};  ///< Failed or DeadLetter; empty = both
-    int limit = kGroupsMax;                  ///< so many groups are looked at; 1 to kGroupsMax
+    int limit = kGroupsMax;                  ///< of the groups that are looked at; 1 to kGroupsMax
 };
 
 /// Failures with the same cause: workflow, step, code and message, where what differs from one
 /// occurrence to the next (ids, numbers, quoted texts, paths) does not count.
 struct FailureGroup {
-    /// So many failures of a group are counted, the newest ones; `is_counted` shows if there are
-    /// more.
+    /// At most this many failures of a group are counted, the newest first; `is_counted` shows if
+    /// there are more.
     static constexpr std::int64_t kCountMax = 10'000;
     static constexpr std::size_t kSamplesMax = 5;
 

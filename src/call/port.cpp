@@ -1,7 +1,10 @@
 #include "call/port.h"
 
-#include <algorithm>
 #include <vector>
+
+#include <fmt/format.h>
+
+#include <ebb/error.h>
 
 namespace ebb {
 
@@ -30,7 +33,16 @@ void write_handler_log(
 }
 
 void check_progress(const Payload& value, PayloadLimits limits) {
-    limits.payload_bytes_max = std::min(limits.payload_bytes_max, StepContext::kProgressBytesMax);
+    if (value.size() > StepContext::kProgressBytesMax) {
+        throw Error(
+            ErrorCode::PayloadTooLarge,
+            fmt::format(
+                "The progress has {} bytes of JSON; at most {} are allowed.",
+                value.size(),
+                StepContext::kProgressBytesMax
+            )
+        );
+    }
     check_payload(value, "The progress", limits);
 }
 

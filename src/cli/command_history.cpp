@@ -105,6 +105,7 @@ class HistoryTable {
         const int worker_max = columns == 0 ? 1'000 : std::max(columns / 5, kWorkerMin);
         constexpr int kNodeMin = 12;
         table.may_shrink(3, kNodeMin);
+        table.cut_front(3);
         table.may_shrink(5, 4);
         for (const HistoryEntry& entry : events) {
             blocks_.read(entry);

@@ -109,7 +109,7 @@ int write_attributes(Session& session, const WriteCommandOptions& options) {
         return kOk;
     }
     session.note(fmt::format(
-        "{} {}; it is {} now.\n",
+        "{} {}; its status is now {}.\n",
         has_changed ? "Wrote to" : "Nothing to write: the attributes already have these values in",
         id.to_string(),
         session.err().status(summary->status)

@@ -60,6 +60,18 @@ std::string hint_of_state(std::string_view message) {
 
 }  // namespace
 
+/// What a request lacked, by the words of the refusal.
+std::string hint_of_refusal(std::string_view message) {
+    const auto has = [message](std::string_view word) {
+        return message.find(word) != std::string_view::npos;
+    };
+    if (has("from outside")) return "an operator writes it with --repair";
+    if (has("repair")) return "an operator repairs with --repair";
+    if (has("role")) return "decide with --role and a role that the decision allows";
+    if (has("permission")) return "an administrator gives permissions to users and tokens";
+    return "a decision may need --role, a repair needs --repair, and a token needs the permission";
+}
+
 std::string hint_of(ErrorCode code, std::string_view message) {
     switch (code) {
         case ErrorCode::WorkflowConflict:
@@ -75,8 +87,7 @@ std::string hint_of(ErrorCode code, std::string_view message) {
         case ErrorCode::RevisionChanged:
             return "`ebb show ID` and `ebb history ID` show what has happened in the meantime";
         case ErrorCode::NotAllowed:
-            return "a decision may need --role, a repair needs --repair, and a token needs the "
-                   "permission";
+            return hint_of_refusal(message);
         case ErrorCode::StoreBusy:
             return "another process holds the database; try again";
         case ErrorCode::StoreFull:

@@ -26,6 +26,11 @@ struct FileCloser {
     void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
+bool is_document(const std::filesystem::path& path) {
+    const std::filesystem::path extension = path.extension();
+    return extension == ".yaml" || extension == ".yml" || extension == ".json";
+}
+
 /// The file of the same folder that is probably meant; empty if there is none. The extension may be
 /// another one.
 std::string similar_file(const std::filesystem::path& path) {
@@ -39,6 +44,7 @@ std::string similar_file(const std::filesystem::path& path) {
     for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
         if (std::ssize(names) == kNamesMax) break;
         const std::filesystem::path name = entry->path().filename();
+        if (is_document(path) && !is_document(name)) continue;
         std::error_code dangling;
         if (entry->is_regular_file(dangling)) names.emplace(name.stem().string(), name);
     }

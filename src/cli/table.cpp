@@ -11,15 +11,29 @@ namespace {
 
 constexpr int kGap = 2;
 
+/// Plain text without its beginning.
+std::string truncate_front(std::string_view text, int columns, std::string_view ellipsis) {
+    if (display_width(text) <= columns) return std::string(text);
+    const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+    while (!text.empty() && display_width(text) + display_width(ellipsis) > columns) {
+        text.remove_prefix(1);
+        while (!text.empty() && is_inside(text.front())) text.remove_prefix(1);
+    }
+    return std::string(ellipsis) + std::string(text);
+}
+
 std::string row_text(
     const std::vector<std::string>& row,
     const std::vector<int>& widths,
+    const std::vector<std::size_t>& front,
     int columns,
     std::string_view ellipsis
 ) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-        const std::string cell = truncate(row[i], widths[i], ellipsis);
+        const bool is_front = std::find(front.begin(), front.end(), i) != front.end();
+        const std::string cell = is_front ? truncate_front(row[i], widths[i], ellipsis)
+                                          : truncate(row[i], widths[i], ellipsis);
         line += i + 1 == row.size() ? cell : pad(cell, widths[i] + kGap);
     }
     if (columns > 0) line = truncate(line, columns, ellipsis);
@@ -67,8 +81,8 @@ std::vector<int> Table::widths_for(int columns) const {
 
 std::string Table::text(int columns, std::string_view ellipsis) const {
     const std::vector<int> widths = widths_for(columns);
-    std::string out = row_text(header_, widths, columns, ellipsis);
-    for (const auto& row : rows_) out += row_text(row, widths, columns, ellipsis);
+    std::string out = row_text(header_, widths, front_, columns, ellipsis);
+    for (const auto& row : rows_) out += row_text(row, widths, front_, columns, ellipsis);
     return out;
 }
 

@@ -19,6 +19,9 @@ class Table {
     /// If the table is too wide, `column` may be cut to `least` columns. The last one always may.
     void may_shrink(std::size_t column, int least) { least_[column] = least; }
 
+    /// If `column` must be cut, its beginning goes: its end says most.
+    void cut_front(std::size_t column) { front_.push_back(column); }
+
     bool is_empty() const { return rows_.empty(); }
 
     /// Whether nothing is cut at this width (0 = as wide as needed).
@@ -36,6 +39,7 @@ class Table {
 
     std::vector<std::string> header_;
     std::vector<int> least_;  ///< 0: never cut
+    std::vector<std::size_t> front_;
     std::vector<std::vector<std::string>> rows_;
 };
 

@@ -322,6 +322,23 @@ void Timeline::write_turns(const Item& loop, int depth, std::vector<Line>& lines
     }
 }
 
+/// Of a block without an event of its own, such as a graph: what its content says.
+std::string_view Timeline::look_of_block(const Item& block) {
+    std::string_view look = "completed";
+    const auto judge = [&look](const auto& self, const Item& item) -> void {
+        if (item.step != nullptr && look != "running") {
+            const StepStatus status = item.step->status;
+            const bool is_live = is_trouble(*item.step) && !has_failed(*item.step) &&
+                                 status != StepStatus::CompensationFailed;
+            // The last one says how the block ended.
+            look = is_live ? "running" : look_of(*item.step);
+        }
+        for (const auto& each : item.items) self(self, *each);
+    };
+    judge(judge, block);
+    return look == "skipped" ? "completed" : look;
+}
+
 void Timeline::write(const Item& item, int depth, std::vector<Line>& lines) const {
     // A branch may have the name of a node.
     const bool is_block = item.step == nullptr && !item.is_branch && !item.items.empty() &&
@@ -334,7 +351,8 @@ void Timeline::write(const Item& item, int depth, std::vector<Line>& lines) cons
             write_details(*item.step, details->second, depth, lines);
         }
     } else if (is_block && !item.is_turn) {
-        const std::string sign = style_.paint(Color::Cyan, style_.glyphs().running);
+        const std::string_view look = look_of_block(item);
+        const std::string sign = style_.paint(Style::color_of_status(look), style_.sign(look));
         lines.push_back(
             {.name = fmt::format("{}{} {}", indent(depth), sign, item.name), .status = {}}
         );

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <ebb/engine.h>
@@ -62,6 +63,7 @@ class Timeline {
     Item& turn_in(Item& loop, const std::string& child, bool is_new_visit);
     static Item* last_named(Item& parent, const std::string& name);
 
+    static std::string_view look_of_block(const Item& block);
     void write(const Item& item, int depth, std::vector<Line>& lines) const;
     void write_turns(const Item& loop, int depth, std::vector<Line>& lines) const;
     Line line_of(const StepView& step, int depth) const;

@@ -29,6 +29,31 @@ int check_limit(int limit) {
     return limit;
 }
 
+std::string why_no_output(const InstanceId& id, const Result& result) {
+    if (!is_terminal(result.status)) {
+        return fmt::format(
+            "The instance {} has no output yet: its status is {}.",
+            id.to_string(),
+            to_string(result.status)
+        );
+    }
+    if (result.error.empty()) {
+        return fmt::format(
+            "The instance {} has no output: its status is {}.",
+            id.to_string(),
+            to_string(result.status)
+        );
+    }
+    std::string text = fmt::format(
+        "The instance {} has no output: its status is {}, because of {}",
+        id.to_string(),
+        to_string(result.status),
+        engine::describe_failure(result.error)
+    );
+    if (!text.ends_with('.')) text += '.';
+    return text;
+}
+
 }  // namespace
 
 Engine::Engine(Store& store, const HandlerRegistry& handlers, EngineOptions options)
@@ -37,16 +62,7 @@ Engine::Engine(Store& store, const HandlerRegistry& handlers, EngineOptions opti
 Engine::~Engine() = default;
 
 NotCompleted::NotCompleted(const InstanceId& id, Result result)
-    : Error(
-          ErrorCode::InvalidState,
-          fmt::format(
-              "The instance {} has no output: it is {}{}{}",
-              id.to_string(),
-              to_string(result.status),
-              result.error.empty() ? "." : ": ",
-              result.error
-          )
-      ),
+    : Error(ErrorCode::InvalidState, why_no_output(id, result)),
       result_(std::move(result)) {}
 
 Registration Engine::register_workflow(const Definition& definition) {

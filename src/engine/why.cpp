@@ -311,7 +311,9 @@ WaitingFor wait_of(const Facts& facts, const Token& token) {
 std::string describe_node_failure(const HistoryEvent& event) {
     constexpr std::string_view kNoCode = "failed: ";
     const std::string failure = describe_failure(event.payload);
+    constexpr std::string_view kRejected = "rejected: The decision ";
     if (failure.starts_with(kNoCode)) return fmt::format("\"{}\" {}", event.node, failure);
+    if (failure.starts_with(kRejected)) return "the decision " + failure.substr(kRejected.size());
     return fmt::format("\"{}\" failed with {}", event.node, failure);
 }
 
@@ -343,6 +345,12 @@ std::string cause_of(const Facts& facts) {
                 describe_failure(event->payload)
             );
     }
+}
+
+/// ` by NAME (REASON)` of the request that ended the instance.
+std::string request_text(const Facts& facts) {
+    const HistoryEvent* event = find_event(facts, facts.state.error);
+    return event == nullptr ? std::string() : describe_request(event->payload);
 }
 
 /// ` at TIME by NAME (REASON)` of the pause that holds the instance.
@@ -377,9 +385,9 @@ std::string introduction(const Facts& facts) {
         case InstanceStatus::Failed:
             return end_sentence("The instance failed at " + at + because);
         case InstanceStatus::Cancelled:
-            return end_sentence("The instance ended as cancelled at " + at + because);
+            return end_sentence("The instance was cancelled at " + at + request_text(facts));
         case InstanceStatus::Aborted:
-            return end_sentence("The instance ended as aborted at " + at + because);
+            return end_sentence("The instance was aborted at " + at + request_text(facts));
     }
     return {};
 }

@@ -62,17 +62,6 @@ void check_bounds(std::string_view text, std::string_view what, const PayloadLim
     }
 }
 
-[[noreturn]] void throw_not_json(std::string_view what, const nlohmann::json::exception& error) {
-    std::string reason = error.what();
-    if (const auto end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
-    constexpr std::string_view kPlace = "parse error at ";
-    if (reason.starts_with(kPlace)) reason.erase(0, kPlace.size());
-    throw Error(
-        ErrorCode::InvalidPayload,
-        fmt::format("{} is not valid JSON: {}.", what, clean_text(reason, 300))
-    );
-}
-
 /// True when the text contains the escape of U+0000 inside a string: PostgreSQL's text cannot hold
 /// what it means.
 bool has_escaped_nul(std::string_view text) {
@@ -113,13 +102,21 @@ bool is_json(std::string_view text, int depth_max) {
 
 }  // namespace
 
+std::string not_json(std::string_view what, const std::exception& error) {
+    std::string reason = error.what();
+    if (const auto end = reason.find("] "); end != std::string::npos) reason.erase(0, end + 2);
+    constexpr std::string_view kPlace = "parse error at ";
+    if (reason.starts_with(kPlace)) reason.erase(0, kPlace.size());
+    return fmt::format("{} is not valid JSON: {}.", what, clean_text(reason, 300));
+}
+
 Json parse_json(std::string_view text, std::string_view what, const PayloadLimits& limits) {
     check_bounds(text, what, limits);
     check_nul(text, what);
     try {
         return Json::parse(text);
     } catch (const nlohmann::json::exception& error) {
-        throw_not_json(what, error);
+        throw Error(ErrorCode::InvalidPayload, not_json(what, error));
     }
 }
 

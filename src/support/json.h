@@ -27,6 +27,9 @@ int json_depth(std::string_view text);
 /// ...").
 Json parse_json(std::string_view text, std::string_view what, const PayloadLimits& limits = {});
 
+/// What is wrong in the text of `what`, and where, after nlohmann/json has thrown `error`.
+std::string not_json(std::string_view what, const std::exception& error);
+
 /// Checks `text` as parse_json does, without building the value.
 void check_payload(std::string_view text, std::string_view what, const PayloadLimits& limits = {});
 

@@ -68,6 +68,16 @@ class StderrLog : public LogSink {
     LogLevel lowest_;
 };
 
+/// A key of an application may have characters that would break the line.
+void append_key(std::string& line, std::string_view key) {
+    for (const char c : key) {
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                              (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+        line += is_plain ? c : '_';
+    }
+    if (key.empty()) line += '_';
+}
+
 }  // namespace
 
 std::string logfmt_value(std::string_view value) {
@@ -86,7 +96,7 @@ std::string format_logfmt(
     append_value(line, event);
     for (const LogField& field : fields) {
         line += ' ';
-        line += field.key;
+        append_key(line, field.key);
         line += '=';
         append_value(line, std::string_view(field.value).substr(0, kLogLineBytesMax));
     }
@@ -98,6 +108,11 @@ std::string format_logfmt(
 
 std::shared_ptr<LogSink> make_stderr_log(const Clock& clock, LogLevel lowest) {
     return std::make_shared<StderrLog>(clock, lowest);
+}
+
+std::shared_ptr<LogSink> make_stderr_log(LogLevel lowest) {
+    static const SystemClock kClock;
+    return make_stderr_log(kClock, lowest);
 }
 
 }  // namespace ebb

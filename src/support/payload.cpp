@@ -89,9 +89,7 @@ Json parse(const std::string& text) {
     try {
         return Json::parse(text);
     } catch (const Json::exception& error) {
-        throw Error(
-            ErrorCode::InvalidPayload, fmt::format("The payload is not JSON: {}.", error.what())
-        );
+        throw Error(ErrorCode::InvalidPayload, not_json("The payload", error));
     }
 }
 

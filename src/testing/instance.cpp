@@ -123,9 +123,13 @@ const Instance& Instance::cancel(std::string_view by, std::string_view reason) c
 const Instance& Instance::expect(InstanceStatus wanted, std::source_location where) const {
     const InstanceStatus found = status();
     if (found == wanted) return *this;
+    const char* hint =
+        world_->has_open_call() && !is_terminal(found)
+            ? " An asynchronous call is open: complete it, then call poll(), or script the handler."
+            : "";
     fail(
         *this,
-        fmt::format("The instance is {}, not {}.", to_string(found), to_string(wanted)),
+        fmt::format("The instance is {}, not {}.{}", to_string(found), to_string(wanted), hint),
         where
     );
 }
@@ -182,6 +186,14 @@ const Instance& Instance::expect_waiting(std::string_view node, std::source_loca
         std::ranges::any_of(view.waiting_for, [&](const auto& wait) { return wait.node == node; });
     if (is_waiting) return *this;
     fail(*this, fmt::format("The instance does not wait at \"{}\".", node), where);
+}
+
+void Instance::fail_output(const char* why, const std::source_location& where) const {
+    fail(
+        *this,
+        fmt::format("The output of the instance is not of the asked type: {}", why),
+        where
+    );
 }
 
 std::ostream& operator<<(std::ostream& out, const Instance& run) {

@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <ebb/error.h>
+
 namespace ebb::testing {
 
 namespace detail {
@@ -15,6 +19,14 @@ Payload ScriptState::call(const Payload& input, const StepContext& context) {
 }
 
 }  // namespace detail
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+    throw Error(ErrorCode::InvalidArgument, message);
+}
+
+}  // namespace
 
 Script& Script::calls(Handler handler) {
     state_->calls.push_back({.handler = std::move(handler)});
@@ -59,12 +71,27 @@ Script& Script::dies() {
 }
 
 Script& Script::takes(Duration duration) {
-    if (!state_->is_empty()) state_->calls.back().takes = duration;
+    need_call("takes");
+    if (duration < Duration::zero()) refuse("Script::takes needs a duration of at least 0.");
+    state_->calls.back().takes = duration;
     return *this;
 }
 
+void Script::need_call(std::string_view what) const {
+    if (!state_->is_empty()) return;
+    refuse(fmt::format(
+        "Script::{} is about the call before it, but the script has none: say what the handler "
+        "does first, for example returns(1).{}(...).",
+        what,
+        what
+    ));
+}
+
 Script& Script::times(int count) {
-    if (state_->is_empty()) return *this;
+    need_call("times");
+    if (count < 1) {
+        refuse(fmt::format("Script::times needs a number of at least 1, not {}.", count));
+    }
     const detail::ScriptedCall last = state_->calls.back();
     for (int i = 1; i < count; ++i) state_->calls.push_back(last);
     return *this;

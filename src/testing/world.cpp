@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -8,6 +8,7 @@
 #include <ebb/error.h>
 #include <ebb/observer.h>
 
+#include "support/clock.h"
 #include "support/closest.h"
 #include "testing/world_state.h"
 
@@ -20,26 +21,31 @@ constexpr int kWakesMax = 100'000;
 
 class Scribe final : public Observer {
  public:
-    explicit Scribe(detail::CallLog& calls) : calls_(calls) {}
+    Scribe(detail::CallLog& calls, const Clock& clock) : calls_(calls), clock_(clock) {}
 
     void after_step(const StepContext& step, const CallEnd& end) override {
         calls_.add({
             .instance = step.instance,
             .step = step.step,
             .is_compensation = step.compensates.has_value(),
-            .has_failed = !end.is_completed && !end.is_paused,
+            // A call that ends after its timeout has failed, whatever it returns.
+            .has_failed = (!end.is_completed && !end.is_paused) || clock_.now() >= step.deadline,
         });
         if (end.is_completed) calls_.add_effect(step);
     }
 
  private:
     detail::CallLog& calls_;
+    const Clock& clock_;
 };
 
-void collect(const Block& block, std::set<std::string>& handlers);
+/// The handlers by what calls them: the step, and `~STEP` for its compensation.
+using Handlers = std::map<std::string, std::string>;
+
+void collect(const Block& block, Handlers& handlers);
 
 struct Collector {
-    std::set<std::string>& handlers;
+    Handlers& handlers;
 
     void operator()(const Condition& node) const {
         collect(node.then, handlers);
@@ -69,11 +75,11 @@ struct Collector {
     void operator()(const Other&) const {}
 };
 
-void collect(const Block& block, std::set<std::string>& handlers) {
+void collect(const Block& block, Handlers& handlers) {
     for (const Node& node : block) {
         if (const auto* step = std::get_if<Step>(&node.kind)) {
-            handlers.insert(step->handler.empty() ? node.name : step->handler);
-            if (step->compensate) handlers.insert(step->compensate->handler);
+            handlers[node.name] = step->handler.empty() ? node.name : step->handler;
+            if (step->compensate) handlers["~" + node.name] = step->compensate->handler;
         } else {
             std::visit(Collector{handlers}, node.kind);
         }
@@ -141,9 +147,9 @@ void WorldState::add_handler(const std::string& name) {
 }
 
 void WorldState::add_handlers_of(const Definition& definition) {
-    std::set<std::string> names;
-    collect(definition.steps, names);
-    for (const std::string& name : names) add_handler(name);
+    Handlers handlers;
+    collect(definition.steps, handlers);
+    for (const auto& [step, handler] : handlers) add_handler(handler);
 }
 
 WorldState::~WorldState() {
@@ -165,7 +171,7 @@ void WorldState::make_engine() {
     engine_options.worker_id = worker_id;
     engine_options.threads = 1;
     engine_options.log = options.log;
-    engine_options.observers = {std::make_shared<Scribe>(calls)};
+    engine_options.observers = {std::make_shared<Scribe>(calls, clock)};
     engine = std::make_unique<Engine>(*process, *registry, engine_options);
     for (const Definition& definition : workflows) engine->register_workflow(definition);
 }
@@ -197,8 +203,21 @@ void WorldState::take_over() {
     store->maintain();
 }
 
+bool WorldState::has_open_call() const {
+    return std::any_of(open_calls.begin(), open_calls.end(), [](const auto& call) {
+        return !call.expired();
+    });
+}
+
 int WorldState::poll() {
     return survive([this] { return need_engine().poll(); });
+}
+
+std::string WorldState::handler_of_step(const std::string& step) const {
+    Handlers handlers;
+    for (const Definition& definition : workflows) collect(definition.steps, handlers);
+    const auto found = handlers.find(step);
+    return found == handlers.end() ? std::string() : found->second;
 }
 
 /// A script that nothing calls is a misspelled name: the test would pass without it.
@@ -209,12 +228,18 @@ void WorldState::check_scripts() {
     for (const auto& [name, script] : scripts) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
         const std::string_view meant = closest(name, known);
+        std::string hint;
+        if (const std::string handler = handler_of_step(name); !handler.empty()) {
+            hint = fmt::format(" The step \"{}\" calls the handler \"{}\".", name, handler);
+        } else if (!meant.empty()) {
+            hint = fmt::format(" Did you mean \"{}\"?", meant);
+        }
         throw Error(
             ErrorCode::HandlerNotFound,
             fmt::format(
                 "The handler \"{}\" is scripted, but no workflow of this world calls it.{}",
                 name,
-                meant.empty() ? "" : fmt::format(" Did you mean \"{}\"?", meant)
+                hint
             )
         );
     }
@@ -316,6 +341,15 @@ void World::run_until_idle() {
 }
 
 void World::advance(Duration duration) {
+    if (duration < Duration::zero()) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "World::advance lets time pass, so it takes no negative duration: {}.",
+                format_duration(duration)
+            )
+        );
+    }
     state_->advance_to(now() + duration);
 }
 

@@ -110,6 +110,10 @@ struct WorldState {
     void advance_to(TimePoint end);
     void run_until_idle();
     void check_scripts();
+    /// The handler that a step of the world's workflows calls; empty if there is no such step.
+    std::string handler_of_step(const std::string& step) const;
+    /// Is an asynchronous call under way that the test has to complete?
+    bool has_open_call() const;
     InstanceId start(std::string_view workflow, const Payload& input, StartOptions how);
 
     /// Repeats `act` with a new process whenever the process has died. A repeated act may find that

@@ -163,7 +163,7 @@ class MoveOut {
         throw Error(
             ErrorCode::InvalidState,
             fmt::format(
-                "Instance {} came back while it was being moved out; it is {} now.",
+                "Instance {} came back while it was being moved out; its status is now {}.",
                 id_.to_string(),
                 row ? to_string(row->status) : "deleted"
             )

@@ -210,10 +210,7 @@ void ExpressionChecker::payload(int reader, const std::string& path, const Paylo
     } catch (const ExpressionError&) {
         throw;
     } catch (const Error& error) {
-        // A C++ program gives JSON text, in which people forget the quotes.
-        const bool is_bare = payload.starts_with("${") && payload.ends_with('}');
-        const char* cure = is_bare ? " An expression is a JSON string: put it into quotes." : "";
-        findings_.note("invalid_payload", path, error.what() + std::string(cure));
+        findings_.note("invalid_payload", path, error.what() + std::string(quotes_hint(payload)));
     }
 }
 

@@ -69,7 +69,9 @@ void check_value(
     } catch (const Error& error) {
         findings.note("invalid_label", path, error.what());
     } catch (const nlohmann::json::exception& error) {
-        findings.note("invalid_payload", path, error.what());
+        findings.note(
+            "invalid_payload", path, not_json("It", error) + std::string(quotes_hint(source.value))
+        );
     }
 }
 

@@ -202,6 +202,9 @@ Duration MapReader::duration(std::string_view key, Duration otherwise) const {
             describe(*value)
         )
     );
+    if (value->is_text() && value->text().starts_with('-')) {
+        problem.message += " A duration cannot be negative.";
+    }
     if (value->scalar.is_number_unsigned()) {
         const std::string number = to_text(value->scalar);
         for (const std::string_view unit : {"s", "m", "h"}) {

@@ -143,4 +143,9 @@ std::string escape_pointer(std::string_view key) {
     return escaped;
 }
 
+std::string_view quotes_hint(std::string_view json) {
+    const bool is_bare = json.starts_with("${") && json.ends_with('}');
+    return is_bare ? " An expression is a JSON string: put it into quotes." : "";
+}
+
 }  // namespace ebb::model

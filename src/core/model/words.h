@@ -116,6 +116,10 @@ std::string_view closest(std::string_view text, std::span<const std::string_view
 /// ` Did you mean "x"?` or, if nothing is near, ` Known are a, b, c.` (the first few).
 std::string hint(std::string_view text, std::span<const std::string_view> candidates);
 
+/// The cure for JSON text of a C++ program that is an expression without quotes; empty if it is
+/// something else.
+std::string_view quotes_hint(std::string_view json);
+
 /// `text` for a message: quoted, cut, without control characters.
 std::string in_quotes(std::string_view text);
 

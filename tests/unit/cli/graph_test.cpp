@@ -49,6 +49,21 @@ TEST(CliGraph, is_validated_drawn_and_run_as_yaml_and_as_json) {
     }
 }
 
+TEST(CliGraph, a_graph_that_was_left_is_shown_as_its_last_step_ended) {
+    CliWorld world;
+    const std::string file = world.file("ask.yaml", kGraph);
+    ASSERT_EQ(world.run_db({"run", file, "--quiet"}).code, 0);
+    const std::string done = world.run_db({"show", "@1"}).out;
+    EXPECT_NE(done.find("✓ graph"), std::string::npos) << done;
+    std::string failing = kGraph;
+    failing.replace(failing.find("echo \"\\\"paid"), 4, "false");
+    ASSERT_NE(world.run_db({"run", world.file("fail.yaml", failing + "version: 2\n"), "-q"}).code, 0);
+    const std::string failed = world.run_db({"show", "@1"}).out;
+    EXPECT_NE(failed.find("✗ graph"), std::string::npos) << failed;
+    ASSERT_EQ(world.run_db({"start", file}).code, 0);
+    EXPECT_EQ(world.run_db({"show", "@1"}).out.find("✓ graph"), std::string::npos);
+}
+
 TEST(CliGraph, an_editors_file_is_a_workflow_of_its_name) {
     CliWorld world;
     const std::string file = world.file("payment.json", kEditorFile);

@@ -62,7 +62,7 @@ TEST_F(CliSteer, cancel_and_abort_end_an_instance_and_say_so) {
     const Outcome cancel = world.run_db({"cancel", id, "--reason", "changed my mind"});
     EXPECT_EQ(cancel.code, 0);
     EXPECT_EQ(cancel.out, "");
-    EXPECT_EQ(normal(world, cancel.err), "Cancelled <id>; it is cancelled now.\n");
+    EXPECT_EQ(normal(world, cancel.err), "Cancelled <id>; its status is now cancelled.\n");
     EXPECT_NE(
         world.run_db({"why", id}).out.find("cancelled by ann (changed my mind)"), std::string::npos
     );
@@ -82,10 +82,10 @@ TEST_F(CliSteer, an_act_that_is_repeated_says_that_nothing_has_changed) {
         return normal(world, again.err);
     };
     const std::string nothing = "Nothing has changed: <id> was ";
-    EXPECT_EQ(repeated("pause", id), nothing + "paused already; it is paused now.\n");
-    EXPECT_EQ(repeated("cancel", id), nothing + "cancelled already; it is cancelled now.\n");
+    EXPECT_EQ(repeated("pause", id), nothing + "paused already; its status is now paused.\n");
+    EXPECT_EQ(repeated("cancel", id), nothing + "cancelled already; its status is now cancelled.\n");
     const std::string other = start(kSignal);
-    EXPECT_EQ(repeated("abort", other), nothing + "aborted already; it is aborted now.\n");
+    EXPECT_EQ(repeated("abort", other), nothing + "aborted already; its status is now aborted.\n");
     start(kSignal);
     const std::vector<std::string> all{"pause", "--where", "status != \"completed\"", "--yes"};
     EXPECT_THAT(world.run_db(all).err, ::testing::HasSubstr("Paused 1 instance"));
@@ -113,12 +113,12 @@ TEST_F(CliSteer, decide_needs_the_role_and_a_wait) {
     const Outcome done =
         world.run_db({"decide", id, "confirm", "--role", "manager", "--comment", "fine"});
     EXPECT_EQ(done.code, 0) << done.err;
-    EXPECT_EQ(normal(world, done.err), "Confirmed <id>; it is running now.\n");
+    EXPECT_EQ(normal(world, done.err), "Confirmed <id>; its status is now running.\n");
     const Outcome again = world.run_db({"decide", id, "confirm", "--role", "manager"});
     EXPECT_EQ(again.code, 0);
     EXPECT_EQ(
         normal(world, again.err),
-        "Nothing has changed: ann had already confirmed <id>; it is running now.\n"
+        "Nothing has changed: ann had already confirmed <id>; its status is now running.\n"
     );
     world.run_db({"worker", "--allow-exec", "--once", "-q"});
     EXPECT_EQ(status(id), "completed");
@@ -203,21 +203,21 @@ TEST_F(CliSteer, requeue_and_resume_say_that_there_was_nothing_to_do) {
     EXPECT_EQ(requeued.code, 0);
     EXPECT_EQ(
         normal(world, requeued.err),
-        "There is nothing to requeue: <id> was not dead-lettered; it is running now.\n"
+        "There is nothing to requeue: <id> was not dead-lettered; its status is now running.\n"
     );
     const Outcome resumed = world.run_db({"resume", id});
     EXPECT_EQ(resumed.code, 0);
     EXPECT_EQ(
         normal(world, resumed.err),
-        "There is nothing to resume: <id> was not paused; it is running now.\n"
+        "There is nothing to resume: <id> was not paused; its status is now running.\n"
     );
     world.run_db({"pause", id});
     EXPECT_EQ(
-        normal(world, world.run_db({"resume", id}).err), "Resumed <id>; it is running now.\n"
+        normal(world, world.run_db({"resume", id}).err), "Resumed <id>; its status is now running.\n"
     );
     const std::string dead = start(kFrozen);
     EXPECT_EQ(
-        normal(world, world.run_db({"requeue", dead}).err), "Requeued <id>; it is running now.\n"
+        normal(world, world.run_db({"requeue", dead}).err), "Requeued <id>; its status is now running.\n"
     );
 }
 
