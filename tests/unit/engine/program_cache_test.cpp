@@ -46,7 +46,7 @@ TEST(ProgramCache, reads_a_stored_definition_that_a_later_check_refuses) {
          .created_at = world.clock.now()}
     );
     const auto engine = world.engine();
-    const InstanceId id = engine->start("w");
+    const InstanceId id = engine->start("w").id;
     world.run(*engine);
     EXPECT_EQ(status(*engine, id), "completed");
     EXPECT_EQ(engine->definition("w", 1)->name, "w");
