@@ -287,9 +287,12 @@ class View(unittest.TestCase):
     """`ebb rules view`: views for other programs, in both databases."""
 
     FLOW = """
-        {"workflow": "stays", "version": 1, "rules": {"attributes": {"guest": "text", "nights": {"type": "integer",
-         "external": true}, "is_paid": {"type": "boolean", "default": false}, "notes": "json"%s},
-         "triggers": {"reserve": {"when": "nights > 0"}}, "final": {"paid": "is_paid"}, "evolution": "follow"}}"""
+        {"workflow": "stays", "version": 1, "rules": {"attributes": {"guest": "text",
+         "nights": {"type": "integer", "external": true}, "is_paid": {"type": "boolean", "default": false},
+         "notes": "json"%s}, "triggers": {"reserve": {"when": "nights > 0"}},
+         "final": {"paid": "is_paid"}, "evolution": "follow"}}"""
+
+    JOBS = "SELECT transition, attempt, status FROM {}"
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -316,17 +319,20 @@ class View(unittest.TestCase):
         self.made(path)
         database = sqlite3.connect(path)
         self.addCleanup(database.close)
-        self.assertEqual(database.execute("SELECT guest, nights, is_paid, notes, _version, _status FROM stays").fetchall(),
-                         [("o'Hara", 2, 0, '{"a":[1]}', 1, "running")])
-        self.assertEqual(database.execute("SELECT writer, written ->> '$.nights' FROM stays_trace").fetchall(),
-                         [("_INIT", 2)])
-        self.assertEqual(database.execute("SELECT transition, attempt, status FROM stays_jobs").fetchall(),
-                         [("reserve", 1, "ready")])
+        self.assertEqual(
+            database.execute("SELECT guest, nights, is_paid, notes, _version, _status FROM stays").fetchall(),
+            [("o'Hara", 2, 0, '{"a":[1]}', 1, "running")])
+        self.assertEqual(
+            database.execute("SELECT writer, written ->> '$.nights' FROM stays_trace").fetchall(),
+            [("_INIT", 2)])
+        self.assertEqual(
+            database.execute(self.JOBS.format("stays_jobs")).fetchall(), [("reserve", 1, "ready")])
         # A newer version has one more attribute.
         self.start(path, ', "room": {"type": "text", "default": "none"}')
         self.made(path)
-        self.assertEqual(database.execute("SELECT room, _version FROM stays ORDER BY _version").fetchall(),
-                         [(None, 1), ("none", 2)])
+        self.assertEqual(
+            database.execute("SELECT room, _version FROM stays ORDER BY _version").fetchall(),
+            [(None, 1), ("none", 2)])
         database.execute("DROP VIEW stays_jobs")
         database.execute("CREATE TABLE stays_jobs (mine)")
         refused = ebb("rules", "view", "stays", database=path)
@@ -341,14 +347,16 @@ class View(unittest.TestCase):
             self.assertEqual(
                 database.execute("SELECT guest, nights + 1, NOT is_paid, notes #>> '{a,0}', _version, _status"
                                  " FROM ebb.stays").fetchall(), [("o'Hara", 3, True, "1", 1, "running")])
-            self.assertEqual(database.execute("SELECT writer, written ->> 'nights' FROM ebb.stays_trace").fetchall(),
-                             [("_INIT", "2")])
-            self.assertEqual(database.execute("SELECT transition, attempt, status FROM ebb.stays_jobs").fetchall(),
-                             [("reserve", 1, "ready")])
+            self.assertEqual(
+                database.execute("SELECT writer, written ->> 'nights' FROM ebb.stays_trace").fetchall(),
+                [("_INIT", "2")])
+            self.assertEqual(
+                database.execute(self.JOBS.format("ebb.stays_jobs")).fetchall(), [("reserve", 1, "ready")])
             # What is not a number in an older instance is NULL, and no error.
-            database.execute("UPDATE ebb.instances SET state = replace(state, '\"nights\":2', '\"nights\":\"two\"')"
-                             " WHERE workflow = 'stays'")
-            self.assertEqual(database.execute("SELECT guest, nights FROM ebb.stays").fetchall(), [("o'Hara", None)])
+            database.execute("UPDATE ebb.instances SET state ="
+                             " replace(state, '\"nights\":2', '\"nights\":\"two\"') WHERE workflow = 'stays'")
+            self.assertEqual(
+                database.execute("SELECT guest, nights FROM ebb.stays").fetchall(), [("o'Hara", None)])
             database.execute("COMMENT ON VIEW ebb.stays IS NULL")
             refused = ebb("rules", "view", "stays")
             self.assertEqual(refused.returncode, 4)
