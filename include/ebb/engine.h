@@ -54,8 +54,8 @@ class Engine {
     Engine& operator=(const Engine&) = delete;
 
     /// Validates and stores a definition. Repeating it is free; different content under the same
-    /// name and version throws WorkflowConflict. If neither this engine nor any live worker has some
-    /// of the handlers that the workflow names, the result reports them, and the log has
+    /// name and version throws WorkflowConflict. If neither this engine nor any live worker has
+    /// some of the handlers that the workflow names, the result reports them, and the log has
     /// `workflow_unserved`. An engine with an empty registry is a client, and reports nothing.
     Registration register_workflow(const Definition& definition);
 

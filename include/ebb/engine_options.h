@@ -29,7 +29,8 @@ struct EngineOptions {
     int threads = 0;  ///< handler threads; 0 = one per core, at least 2
     /// Tasks held at once, running and queued in this process. A worker holds at most one task for
     /// each thread if handlers are slow, and as many as it finishes in 50 ms if they are quick.
-    /// Asynchronous calls (<ebb/completion.h>) need no thread: only this bounds how many are in flight.
+    /// Asynchronous calls (<ebb/completion.h>) need no thread: only this bounds how many are in
+    /// flight.
     int in_flight_max = 4'096;
     int claim_batch_max = 256;  ///< tasks taken with one claim
     std::size_t claim_bytes_max =

@@ -25,7 +25,9 @@ int tell(Session& session, Client& engine, const InstanceId& id, const std::stri
         session.print_json(view::summary_json(*summary));
         return kOk;
     }
-    session.note(fmt::format("{}; its status is now {}.\n", what, session.err().status(summary->status)));
+    session.note(
+        fmt::format("{}; its status is now {}.\n", what, session.err().status(summary->status))
+    );
     return kOk;
 }
 

@@ -62,8 +62,7 @@ Engine::Engine(Store& store, const HandlerRegistry& handlers, EngineOptions opti
 Engine::~Engine() = default;
 
 NotCompleted::NotCompleted(const InstanceId& id, Result result)
-    : Error(ErrorCode::InvalidState, why_no_output(id, result)),
-      result_(std::move(result)) {}
+    : Error(ErrorCode::InvalidState, why_no_output(id, result)), result_(std::move(result)) {}
 
 Registration Engine::register_workflow(const Definition& definition) {
     return core_->register_workflow(definition);

@@ -189,11 +189,7 @@ const Instance& Instance::expect_waiting(std::string_view node, std::source_loca
 }
 
 void Instance::fail_output(const char* why, const std::source_location& where) const {
-    fail(
-        *this,
-        fmt::format("The output of the instance is not of the asked type: {}", why),
-        where
-    );
+    fail(*this, fmt::format("The output of the instance is not of the asked type: {}", why), where);
 }
 
 std::ostream& operator<<(std::ostream& out, const Instance& run) {

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 /// Runs handlers until SIGTERM, or until another process has taken this worker's name. The signal
 /// must be blocked (pthread_sigmask) in the main thread before any other thread is made.
 bool serve(ebb::Store& store, const ebb::HandlerRegistry& handlers, const std::string& name) {
-    const auto log = ebb::make_stderr_log();  // events as logfmt lines; without a log, Ebb is silent
+    const auto log = ebb::make_stderr_log();  // without a log, Ebb is silent
     ebb::Engine engine(store, handlers, {.worker_id = name, .log = log.get()});
     engine.run();
 

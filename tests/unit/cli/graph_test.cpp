@@ -57,7 +57,9 @@ TEST(CliGraph, a_graph_that_was_left_is_shown_as_its_last_step_ended) {
     EXPECT_NE(done.find("✓ graph"), std::string::npos) << done;
     std::string failing = kGraph;
     failing.replace(failing.find("echo \"\\\"paid"), 4, "false");
-    ASSERT_NE(world.run_db({"run", world.file("fail.yaml", failing + "version: 2\n"), "-q"}).code, 0);
+    ASSERT_NE(
+        world.run_db({"run", world.file("fail.yaml", failing + "version: 2\n"), "-q"}).code, 0
+    );
     const std::string failed = world.run_db({"show", "@1"}).out;
     EXPECT_NE(failed.find("✗ graph"), std::string::npos) << failed;
     ASSERT_EQ(world.run_db({"start", file}).code, 0);

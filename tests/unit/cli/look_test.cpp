@@ -203,7 +203,8 @@ std::string unfolded(const std::string& text) {
 
 constexpr std::string_view kWideRules = R"(workflow: travel_agency
 handlers:
-  reserve_a_room: {exec: [jq, -c, '{hotel_reservation_status: "reserved in the Grand Hotel with breakfast"}']}
+  reserve_a_room:
+    exec: [jq, -c, '{hotel_reservation_status: "reserved in the Grand Hotel with breakfast"}']
   cancel_the_room: {exec: [jq, -c, .output]}
 rules:
   attributes:

@@ -83,7 +83,9 @@ TEST_F(CliSteer, an_act_that_is_repeated_says_that_nothing_has_changed) {
     };
     const std::string nothing = "Nothing has changed: <id> was ";
     EXPECT_EQ(repeated("pause", id), nothing + "paused already; its status is now paused.\n");
-    EXPECT_EQ(repeated("cancel", id), nothing + "cancelled already; its status is now cancelled.\n");
+    EXPECT_EQ(
+        repeated("cancel", id), nothing + "cancelled already; its status is now cancelled.\n"
+    );
     const std::string other = start(kSignal);
     EXPECT_EQ(repeated("abort", other), nothing + "aborted already; its status is now aborted.\n");
     start(kSignal);
@@ -213,11 +215,13 @@ TEST_F(CliSteer, requeue_and_resume_say_that_there_was_nothing_to_do) {
     );
     world.run_db({"pause", id});
     EXPECT_EQ(
-        normal(world, world.run_db({"resume", id}).err), "Resumed <id>; its status is now running.\n"
+        normal(world, world.run_db({"resume", id}).err),
+        "Resumed <id>; its status is now running.\n"
     );
     const std::string dead = start(kFrozen);
     EXPECT_EQ(
-        normal(world, world.run_db({"requeue", dead}).err), "Requeued <id>; its status is now running.\n"
+        normal(world, world.run_db({"requeue", dead}).err),
+        "Requeued <id>; its status is now running.\n"
     );
 }
 
