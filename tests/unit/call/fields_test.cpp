@@ -169,8 +169,14 @@ TEST(Fields, say_where_a_value_does_not_fit) {
     EXPECT_EQ(
         (refusal<std::array<int, 2>>("[1]")), "The payload must have 2 elements; it is an array."
     );
+    EXPECT_EQ(
+        refusal<float>("1e99"),
+        "The payload must be a number that fits in a float, up to 3.4e38; it is a number."
+    );
+    EXPECT_EQ(Payload("3.4e38").as<float>(), 3.4e38F);
+    EXPECT_EQ(Payload("1e99").as<double>(), 1e99);
     EXPECT_THAT(refusal<int>(""), HasSubstr("is empty"));
-    EXPECT_THAT(refusal<int>("{"), HasSubstr("is not JSON"));
+    EXPECT_THAT(refusal<int>("{"), HasSubstr("The payload is not valid JSON: "));
 }
 
 TEST(Fields, never_repeat_a_value_that_does_not_fit) {

@@ -1,5 +1,6 @@
 // The registry: names, and handlers of users' own types.
 
+#include <functional>
 #include <future>
 
 #include <gtest/gtest.h>
@@ -64,6 +65,16 @@ TEST(HandlerRegistry, refuses_a_name_twice_an_empty_one_and_one_with_a_space) {
     EXPECT_THROW(handlers.add_raw("n", Handler()), Error);
     EXPECT_NO_THROW(handlers.add_raw(std::string(128, 'x'), handler));
     EXPECT_THROW(handlers.add_raw(std::string(129, 'x'), handler), Error);
+}
+
+TEST(HandlerRegistry, refuses_what_holds_no_function) {
+    HandlerRegistry handlers;
+    int (*const null)(int) = nullptr;
+    EXPECT_THROW(handlers.add("a", std::function<int(int)>()), Error);
+    EXPECT_THROW(handlers.add("a", null), Error);
+    EXPECT_THROW(handlers.add_transactional("a", std::function<void(const Transaction&)>()), Error);
+    handlers.add("a", std::function<int(int)>([](int n) { return n; }));
+    EXPECT_EQ(handlers.names(), std::vector<std::string>{"a"});
 }
 
 TEST(HandlerRegistry, converts_to_and_from_own_types) {

@@ -2,6 +2,9 @@
 // What a workflow means is the kernel's tests' matter; here it is that every kind of node gets its
 // due from the engine.
 
+#include <map>
+#include <string>
+
 #include "engine_world.h"
 #include "support/store_counting.h"
 
@@ -215,7 +218,7 @@ TEST(Flow, a_decision_and_a_signal_wait_without_work_and_continue_immediately) {
     engine->poll();
     EXPECT_EQ(engine->next_due(), kNever);
     engine->decide(id, {.by = "ann"});
-    engine->signal(id, "paid", Payload::text(R"({"amount":3})"));
+    engine->signal(id, "paid", std::map<std::string, int>{{"amount", 3}}, {.by = "bob"});
     EXPECT_EQ(engine->poll(), 1);
     EXPECT_EQ(engine->wait(id, 0s).output, R"({"amount":3})");
 }

@@ -68,11 +68,15 @@ TEST(StderrLog, writes_lines_of_its_level_to_stderr) {
     testing::internal::CaptureStderr();
     const Log log(make_stderr_log(clock, LogLevel::Warning));
     log.info("started");
-    log.warning("lease_lost", {{"worker", "w1"}});
+    log.warning("lease_lost", {{"worker", "w1"}, {"a b\n=", 1}});
     EXPECT_EQ(
         testing::internal::GetCapturedStderr(),
-        "time=1970-01-01T00:00:00Z level=warning event=lease_lost worker=w1\n"
+        "time=1970-01-01T00:00:00Z level=warning event=lease_lost worker=w1 a_b__=1\n"
     );
+    testing::internal::CaptureStderr();
+    const Log timed(make_stderr_log());
+    timed.info("started");
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("event=started\n"), std::string::npos);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // ebb::testing: time passes only when the test says so, and handlers do what is scripted.
 
 #include <sstream>
+#include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <ebb/ebb.h>
@@ -66,6 +68,34 @@ TEST(TestingWorld, a_call_that_takes_too_long_times_out) {
     Instance run = world.start("w").to_end();
     run.expect(InstanceStatus::Failed);
     EXPECT_NE(run.show().error.find("timeout"), std::string::npos) << run;
+    run.expect_calls("slow!");
+    world.on("slow").returns(1).takes(2min);
+    world.start("w").to_end().expect(InstanceStatus::Failed).expect_calls("slow!");
+}
+
+TEST(TestingWorld, refuses_a_script_that_says_nothing) {
+    World world(order_workflow());
+    EXPECT_THROW(world.on("charge").takes(1min), ebb::Error);
+    EXPECT_THROW(world.on("charge").times(2), ebb::Error);
+    EXPECT_THROW(world.on("charge").returns(1).times(0), ebb::Error);
+    EXPECT_THROW(world.on("charge").returns(1).takes(-1min), ebb::Error);
+    EXPECT_THROW(world.advance(-1min), ebb::Error);
+}
+
+TEST(TestingWorld, says_what_an_open_asynchronous_call_needs) {
+    World world(ebb::WorkflowBuilder("w").step("ask").build());
+    std::vector<ebb::Completion<int>> open;
+    world.handlers().add("ask", [&](const ebb::Completion<int>& call) { open.push_back(call); });
+    const Instance run = world.start("w").to_end();
+    try {
+        run.expect(InstanceStatus::Completed);
+        ADD_FAILURE() << "it was completed";
+    } catch (const ExpectationFailed& error) {
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("An asynchronous call is open"));
+    }
+    open.front().complete(7);
+    world.poll();
+    EXPECT_EQ(run.output<int>(), 7);
 }
 
 TEST(TestingWorld, real_handlers_are_called_and_can_be_scripted_over) {
@@ -119,6 +149,16 @@ TEST(TestingWorld, a_failed_expectation_says_what_and_where_and_shows_the_timeli
     EXPECT_THROW(run.expect_step("reserve", StepStatus::Completed), ExpectationFailed);
     EXPECT_THROW(run.expect_step("nothing", StepStatus::Completed), ExpectationFailed);
     EXPECT_THROW(run.output<int>(), ExpectationFailed);
+    world.on("ship").returns("sent");
+    const Instance sent = world.start("order", 7).to_end();
+    try {
+        sent.output<int>();
+        FAIL() << "it is an int";
+    } catch (const ExpectationFailed& error) {
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("world_test.cpp:"));
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("is not of the asked type"));
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("calls: reserve charge ship"));
+    }
 }
 
 TEST(TestingWorld, a_strict_world_refuses_what_is_neither_added_nor_scripted) {
@@ -134,6 +174,19 @@ TEST(TestingWorld, refuses_a_script_of_a_handler_that_no_workflow_calls) {
         ADD_FAILURE() << "it was started";
     } catch (const ebb::Error& error) {
         EXPECT_THAT(error.what(), ::testing::HasSubstr("\"chrage\" is scripted, but no workflow"));
+    }
+}
+
+TEST(TestingWorld, names_the_handler_if_a_script_names_the_step) {
+    World world(ebb::WorkflowBuilder("w").step("pay", {.handler = "charge"}).build());
+    world.on("pay").fails("no money");
+    try {
+        world.start("w");
+        ADD_FAILURE() << "it was started";
+    } catch (const ebb::Error& error) {
+        EXPECT_THAT(
+            error.what(), ::testing::HasSubstr("The step \"pay\" calls the handler \"charge\".")
+        );
     }
 }
 
