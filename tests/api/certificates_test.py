@@ -19,6 +19,7 @@ from world import WORKFLOW, Client, Folder, Server
 
 ROOT, EBB = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
 NAME = "worker-1.example.com"
+CURVE = ["-pkeyopt", "ec_paramgen_curve:P-256"]
 
 
 class Certificates(unittest.TestCase):
@@ -38,13 +39,13 @@ class Certificates(unittest.TestCase):
 
     def authority(self, name):
         self.openssl(
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.pem",
-            "-days", "30", "-subj", f"/CN=Authority {name}",
+            "req", "-x509", "-newkey", "ec", *CURVE, "-nodes", "-keyout", f"{name}.key",
+            "-out", f"{name}.pem", "-days", "30", "-subj", f"/CN=Authority {name}",
         )
 
     def certificate(self, name, authority, names="", days="30", subject=None):
         self.openssl(
-            "req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr",
+            "req", "-new", "-newkey", "ec", *CURVE, "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr",
             "-subj", f"/CN={subject or name}",
         )
         extension = f"subjectAltName={names}\n" if names else "basicConstraints=CA:FALSE\n"
@@ -91,7 +92,7 @@ class Certificates(unittest.TestCase):
             self.assertEqual(shown, (f"cert:{NAME}", "certificate", "worker"))
             self.assertEqual(client.get("/instances").status, 403)
         opened = client.post("/worker/sessions", {"handlers": ["charge"], "slots": 1})
-        self.assertEqual(opened.status, 200, opened.body)
+        self.assertEqual(opened.status, 201, opened.body)
         poll = {"session": opened.json()["session"], "free": 0, "wait": "0s"}
         self.assertEqual(client.post("/worker/poll", poll).status, 200)
         refused = client.post("/worker/sessions", {"handlers": ["other"], "slots": 1})

@@ -121,8 +121,8 @@ class Databases(unittest.TestCase):
         client = Client(server, Contract(ROOT))
         self.addCleanup(client.close)
         self.assertEqual(self.output(client), (1, "one"))
-        for path in ("/instances", "/workflows", "/stats", "/decisions", "/failures", "/workers", "/queues"):
-            self.assertEqual(client.get(path).status, 200, path)
+        for name in ("instances", "workflows", "stats", "decisions", "failures/groups", "workers", "queues"):
+            self.assertEqual(client.get(f"/{name}").status, 200, name)
         shown = {one["key"]: one["value"] for one in client.get("/admin/config").json()["settings"]}
         self.assertEqual(shown["db_read"], copy)
         self.assertIn("--db-read", self.refusal("--db-read", "memory:"))
@@ -136,6 +136,7 @@ class Forwarder:
     def __init__(self, host, port):
         self.target = (host, port)
         self.listener = socket.socket()
+        self.sockets = [self.listener]
         self.listener.bind(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
 
@@ -150,6 +151,7 @@ class Forwarder:
             except OSError:
                 return
             far = socket.create_connection(self.target)
+            self.sockets += [near, far]
             for source, sink in ((near, far), (far, near)):
                 threading.Thread(target=self.copy, args=(source, sink), daemon=True).start()
 
@@ -163,7 +165,8 @@ class Forwarder:
             pass
 
     def close(self):
-        self.listener.close()
+        for each in self.sockets:
+            each.close()
 
 
 @unittest.skipUnless(STORE == "postgres", "only a server of a database may be away")
