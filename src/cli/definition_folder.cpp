@@ -124,7 +124,8 @@ void DefinitionFolder::note_gone() {
 
 std::optional<DefinitionFile> DefinitionFolder::read(const std::string& path) {
     if (strictness_ == Strictness::Invalid) return read_definition_file(path, session_);
-    auto file = check_definition_file(path, session_, {.only_workflows = true});
+    auto file =
+        check_definition_file(read_text_of(path, session_), session_, {.only_workflows = true});
     if (file && file->holds_types) return std::nullopt;
     return file;
 }
