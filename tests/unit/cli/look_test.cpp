@@ -255,7 +255,11 @@ TEST(CliLook, show_cuts_no_name_and_diff_no_value) {
     };
     const std::string before = world.file("a.yaml", definition("1"));
     const std::string after = world.file("b.yaml", definition("2"));
-    ASSERT_EQ(world.run_db({"start", before}).code, 0);
+    const std::string fails = world.file(
+        "c.yaml",
+        "workflow: w\nhandlers: {" + name + ": {exec: ['false']}}\nsteps: [" + name + "]\n"
+    );
+    ASSERT_EQ(world.run_db({"start", fails}).code, 0);
     ASSERT_EQ(world.run_db({"worker", "--allow-exec", "--once", "-q"}).code, 0);
     EXPECT_NE(world.run({"diff", before, after}).out.find(value + "2"), std::string::npos);
     world.is_terminal = true;
