@@ -176,7 +176,8 @@ std::int64_t ValueReader::integer(std::int64_t min, std::int64_t max) const {
     }
     if (value && *value >= min && *value <= max) return *value;
     const std::string rule = fmt::format("must be an integer from {} to {}", min, max);
-    if (!is_whole_number(*json_)) refuse(rule);
+    if (!json_->is_number()) refuse(rule);
+    if (!is_whole_number(*json_)) throw_misfit(pointer(), rule, "a number that is not an integer");
     const bool is_larger = value ? *value > max : json_->get<double>() > 0;
     throw_misfit(pointer(), rule, is_larger ? "a larger integer" : "a smaller integer");
 }
@@ -196,7 +197,8 @@ std::uint64_t ValueReader::natural(std::uint64_t max) const {
     }
     if (value && *value <= max) return *value;
     const std::string rule = fmt::format("must be an integer from 0 to {}", max);
-    if (!is_whole_number(*json_)) refuse(rule);
+    if (!json_->is_number()) refuse(rule);
+    if (!is_whole_number(*json_)) throw_misfit(pointer(), rule, "a number that is not an integer");
     throw_misfit(
         pointer(),
         rule,
@@ -287,7 +289,7 @@ std::string_view ValueReader::kind() const {
     if (json_->is_string()) return "a string";
     if (json_->is_null()) return "null";
     if (json_->is_boolean()) return "a boolean";
-    return json_->is_number_float() ? "a number that is not an integer" : "an integer";
+    return json_->is_number_float() ? "a number" : "an integer";
 }
 
 void ebb_read(const ValueReader& json, InstanceId& id) {
