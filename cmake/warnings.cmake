@@ -7,7 +7,7 @@ target_compile_options(ebb_warnings INTERFACE
   # Designated initializers leave out what keeps its default; that is their point.
   -Wno-missing-field-initializers
   # Of sources that are compiled as one (EBB_UNITY), each sees the file-local names of the others.
-  $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,-Wno-subobject-linkage,-Wshadow>)
+  $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>,-Wshadow>)
 # With optimization, g++ 12 warns falsely about std::string's own copies: overlaps (GCC bug 105651) and lengths of 2^64 - 1.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(ebb_warnings INTERFACE

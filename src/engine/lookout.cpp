@@ -1,6 +1,7 @@
 #include "engine/lookout.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,8 @@ std::string text_of(const OrderedJson& json) {
 /// The same in every process for the same text.
 InstanceId id_of(const std::string& text) {
     std::string hex = sha256_hex(text).substr(0, 32);
-    for (const std::size_t dash : {8, 13, 18, 23}) hex.insert(dash, 1, '-');
+    for (const std::size_t dash : std::array<std::size_t, 4>{8, 13, 18, 23})
+        hex.insert(dash, 1, '-');
     return *InstanceId::parse(hex);
 }
 
