@@ -212,17 +212,18 @@ TEST_F(Async, drain_waits_for_what_is_in_flight) {
 }
 
 TEST_F(Async, no_step_follows_once_a_drain_has_begun) {
-    Engine engine(*world.store, world.handlers, world.options());
-    engine.register_workflow(workflow({step("ask"), step("a")}));
-    engine.run();
-    const InstanceId id = engine.start("test", 1).id;
-    auto call = desk.give();
-    engine.begin_drain();
-    call.second.complete(2);
-    EXPECT_TRUE(engine.drain(60s));
+    const auto engine = world.engine();
+    engine->register_workflow(workflow({step("ask"), step("a")}));
+    const InstanceId id = engine->start("test", 1).id;
+    engine->poll();
+    engine->begin_drain();
+    desk.give().second.complete(2);
+    EXPECT_EQ(engine->poll(), 0);
+    EXPECT_TRUE(engine->drain(60s));
     EXPECT_TRUE(world.calls.empty());
-    EXPECT_EQ(engine.show(id).summary.status, InstanceStatus::Running);
-    EXPECT_THROW(engine.run(), Error);
+    EXPECT_EQ(engine->show(id).steps.front().status, StepStatus::Completed);
+    EXPECT_EQ(engine->show(id).summary.status, InstanceStatus::Running);
+    EXPECT_THROW(engine->run(), Error);
 }
 
 TEST_F(Async, leases_are_kept_while_a_call_is_in_flight) {
