@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch } from '../../e2e/browser.mjs';
 import { Code } from './code.mjs';
-import { answer, command, confirm, openPage, pick, waitFor, waitForLine } from './workbench.mjs';
+import { answer, command, confirm, dialog, openPage, pick, question, waitFor, waitForLine } from './workbench.mjs';
 
 const { EBB_COMMAND, EBB_PICTURES } = process.env;
 
@@ -129,15 +129,18 @@ async function instance(page, words) {
 const status = (panel, words) => panel.locator('.status', { hasText: words }).waitFor();
 const event = (panel, type) => panel.locator(`tr[data-event="${type}"]`).first();
 
-async function menu(page, words, entry) {
-  await row(page, words).click({ button: 'right' });
-  // VS Code ignores a click that comes too soon after the menu is drawn, and leaves the menu open.
+/**
+ * Chooses an entry of the menu of a row, until what it opens is shown. VS Code ignores a click that comes too soon after
+ * the menu is drawn, and closes a menu when a view takes the focus: nothing is chosen then, and the person tries again.
+ */
+async function menu(page, words, entry, opened) {
   const item = page.getByRole('menuitem', { name: entry }).first();
-  await item.waitFor();
-  await waitFor(page, async () => {
-    await item.click({ timeout: 1000 }).catch(() => {});
-    return !(await item.isVisible());
-  });
+  const shows = (one, timeout) => one.waitFor({ timeout }).then(() => true, () => false);
+  do {
+    if (!(await item.isVisible())) await row(page, words).click({ button: 'right' });
+    if (!(await shows(item, 5000))) continue;
+    while (await item.isVisible()) await item.click({ timeout: 1000 }).catch(() => {});
+  } while (!(await shows(opened, 30_000)));
 }
 
 async function takePicture(page, name) {
@@ -219,16 +222,16 @@ test('instances of a store are found, signalled and cancelled, and no program lo
     ebb('worker', '--once', '--db', db);
     await status(panel, 'completed');
 
-    await menu(page, 'P-2', 'Cancel...');
+    await menu(page, 'P-2', 'Cancel...', dialog(page, 'Cancel waiting'));
     await confirm(page, 'Cancel waiting', 'Cancel the Instance');
     await waitFor(page, () => ebb('history', 'key:waiting/P-2', '--json', '--db', db).includes('cancel_requested'));
 
     // What cannot be taken back is typed.
-    await menu(page, 'P-3', 'Pause...');
+    await menu(page, 'P-3', 'Pause...', dialog(page, 'Pause waiting'));
     await confirm(page, 'Pause waiting', 'Pause');
     await row(page, 'P-3').filter({ hasText: 'paused' }).waitFor();
     const { id } = JSON.parse(ebb('show', 'key:waiting/P-3', '--json', '--db', db));
-    await menu(page, 'P-3', 'Abort...');
+    await menu(page, 'P-3', 'Abort...', question(page, 'Abort waiting'));
     await answer(page, 'Abort waiting', id.slice(-8));
     await row(page, 'P-3').filter({ hasText: 'aborted' }).waitFor();
 

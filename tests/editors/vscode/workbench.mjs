@@ -32,9 +32,15 @@ export async function waitFor(page, condition) {
 /** Picks an entry of a list of choices. */
 export const pick = (page, words) => page.locator('.quick-input-widget:not([style*="none"]) .monaco-list-row').filter({ hasText: words }).first().click();
 
+/** The question with this title, which is answered by a text. */
+export const question = (page, title) => page.locator('.quick-input-widget:not([style*="none"])').filter({ hasText: title });
+
+/** The question with this sentence, which is answered by a button. */
+export const dialog = (page, sentence) => page.locator('.monaco-dialog-box').filter({ hasText: sentence });
+
 /** Answers the question with this title. */
 export async function answer(page, title, text) {
-  await page.locator('.quick-input-widget:not([style*="none"])').filter({ hasText: title }).waitFor();
+  await question(page, title).waitFor();
   const input = page.locator('.quick-input-widget input:not([type="checkbox"])').first();
   await input.fill(text);
   await input.press('Enter');
@@ -42,7 +48,7 @@ export async function answer(page, title, text) {
 
 /** Presses a button of the question that must be answered, whose sentence is checked. */
 export async function confirm(page, sentence, button) {
-  const box = page.locator('.monaco-dialog-box').filter({ hasText: sentence });
+  const box = dialog(page, sentence);
   await box.waitFor();
   await box.getByRole('button', { name: button, exact: true }).click();
   await box.waitFor({ state: 'detached' });
