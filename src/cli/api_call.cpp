@@ -100,7 +100,10 @@ ServerAddress parse_server(std::string_view text) {
     if (text.starts_with(kUnix)) {
         const std::string path(text.substr(kUnix.size()));
         if (path.empty()) refuse("--server: unix: needs the path of a socket.");
-        return {.url = "http://localhost", .socket = path, .ca_file = {}};
+        ServerAddress address;
+        address.url = "http://localhost";
+        address.socket = path;
+        return address;
     }
     std::string url(text);
     const auto parts = parse_url(url);
@@ -113,7 +116,9 @@ ServerAddress parse_server(std::string_view text) {
         ));
     }
     while (url.ends_with('/')) url.pop_back();
-    return {.url = std::move(url), .socket = {}, .ca_file = {}};
+    ServerAddress address;
+    address.url = std::move(url);
+    return address;
 }
 
 std::string read_token(const CliStreams& streams) {
@@ -163,6 +168,8 @@ ApiCalls::Answer ApiCalls::perform(HttpRequest request) {
     request.url = address_.url + "/api/v1" + request.url;
     request.unix_socket = address_.socket;
     request.ca_file = address_.ca_file;
+    request.client_cert = address_.client_cert;
+    request.client_key = address_.client_key;
     request.response_bytes_max = kAnswerBytesMax;
     request.headers.emplace_back("Accept", "application/json");
     if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);

@@ -16,6 +16,8 @@ struct ServerAddress {
     std::string socket;  ///< the path of a Unix socket; empty = TCP
     std::string
         ca_file;  ///< of the certificates that may have signed its own; empty = the system's
+    std::string client_cert;  ///< PEM file of the certificate that logs in; empty = none
+    std::string client_key;   ///< PEM file of its key; empty = in the file of the certificate
 
     bool operator==(const ServerAddress&) const = default;
 };

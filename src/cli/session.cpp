@@ -168,6 +168,14 @@ Client& Session::connect(std::string_view command, OpenMode mode) {
     if (!server_.empty()) {
         ServerAddress address = parse_server(server_);
         address.ca_file = streams_.environment("EBB_CA_FILE").value_or("");
+        address.client_cert = streams_.environment("EBB_CLIENT_CERT").value_or("");
+        address.client_key = streams_.environment("EBB_CLIENT_KEY").value_or("");
+        if (address.client_cert.empty() && !address.client_key.empty()) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                "EBB_CLIENT_KEY is the key of a certificate; EBB_CLIENT_CERT must name its file."
+            );
+        }
         connected_ = make_remote_client(std::move(address), read_token(streams_));
     } else {
         Store& store = shared_store(command, mode);

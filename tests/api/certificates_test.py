@@ -18,6 +18,8 @@ from contract import Contract
 from world import WORKFLOW, Client, Folder, Server
 
 ROOT, EBB = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
+sys.path.insert(0, str(ROOT / "clients" / "python"))
+import ebb_client  # noqa: E402
 NAME = "worker-1.example.com"
 CURVE = ["-pkeyopt", "ec_paramgen_curve:P-256"]
 
@@ -100,6 +102,43 @@ class Certificates(unittest.TestCase):
         # The audit and the log name it.
         by = [entry.get("by") for entry in server.log if entry.get("event") == "http_request"]
         self.assertIn(f"cert:{NAME}", by)
+
+    def test_the_command_and_the_client_log_in_by_certificate(self):
+        (self.path / "order.yaml").write_text(WORKFLOW)
+        self.certificate("ops", "ours", f"DNS:{NAME}")
+        server = self.serve(files=["order.yaml"])
+        self.ebb("grant", "set", "ops", "--subject", f"cert:{NAME}", "--role", "developer")
+        url = f"https://127.0.0.1:{server.port}"
+        started = self.over_the_api(
+            url, "start", "order", "--input", "{}", EBB_CLIENT_CERT="ops.pem", EBB_CLIENT_KEY="ops.key",
+        )
+        self.assertEqual(started.returncode, 0, started.stderr)
+        # The key may be in the file of the certificate.
+        both = (self.path / "ops.pem").read_text() + (self.path / "ops.key").read_text()
+        (self.path / "both.pem").write_text(both)
+        listed = self.over_the_api(url, "list", "--json", EBB_CLIENT_CERT="both.pem")
+        self.assertIn('"workflow":"order"', listed.stdout, listed.stderr)
+        for environment, what in (
+            ({}, "no token"),
+            ({"EBB_CLIENT_KEY": "ops.key"}, "EBB_CLIENT_CERT"),
+            ({"EBB_CLIENT_CERT": "none.pem"}, "none.pem"),
+        ):
+            refused = self.over_the_api(url, "list", **environment)
+            self.assertNotEqual(refused.returncode, 0, refused.stdout)
+            self.assertIn(what, refused.stderr)
+        context = ssl.create_default_context(cafile=self.path / "ours.pem")
+        context.load_cert_chain(self.path / "ops.pem", self.path / "ops.key")
+        python = ebb_client.Client(url, tls=context)
+        self.addCleanup(python.close)
+        self.assertEqual(python.show(python.start("order", {}))["workflow"], "order")
+        with self.assertRaisesRegex(ValueError, "https"):
+            ebb_client.Client("http://127.0.0.1:1", tls=context)
+
+    def over_the_api(self, url, *arguments, **environment):
+        return subprocess.run(
+            [EBB, "--server", url, *arguments], cwd=self.path, capture_output=True, text=True, check=False,
+            env={"PATH": os.environ["PATH"], "EBB_CA_FILE": "ours.pem", **environment},
+        )
 
     def test_a_uri_comes_first_and_a_token_before_the_certificate(self):
         self.certificate("spiffe", "ours", f"DNS:{NAME},URI:spiffe://example.com/mailer")

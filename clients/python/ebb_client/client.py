@@ -29,17 +29,22 @@ class Client:
 
     Every request may be sent again after its answer was lost: a start without a key gets an
     `Idempotency-Key`, a signal a request id. So a broken connection is tried again for
-    `patience` seconds."""
+    `patience` seconds.
 
-    def __init__(self, url, token=None, timeout=90.0, patience=30.0):
+    `tls` is an `ssl.SSLContext` with the authorities to trust and, to log in by a certificate instead of a
+    token, that certificate (`load_cert_chain`). Without it, the authorities of the system count."""
+
+    def __init__(self, url, token=None, timeout=90.0, patience=30.0, tls=None):
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is not the URL of a server, such as http://127.0.0.1:8322")
         self._is_tls = parts.scheme == "https"
+        if tls is not None and not self._is_tls:
+            raise ValueError(f"{url!r} does not use TLS, so a TLS context has no effect; use https://")
+        self._options = {"timeout": timeout, **({"context": tls} if tls is not None else {})}
         self._address = (parts.hostname, parts.port)
         self._base = parts.path.rstrip("/") + "/api/v1"
         self._token = token
-        self._timeout = timeout
         self._patience = patience
         self._local = threading.local()
 
@@ -47,7 +52,7 @@ class Client:
         connection = getattr(self._local, "connection", None)
         if connection is None:
             make = http.client.HTTPSConnection if self._is_tls else http.client.HTTPConnection
-            connection = self._local.connection = make(*self._address, timeout=self._timeout)
+            connection = self._local.connection = make(*self._address, **self._options)
         return connection
 
     def close(self):
