@@ -280,6 +280,12 @@ void CommandLine::add_serve() {
         serve_.drain_timeout,
         "How long handlers may continue after SIGTERM (30s)"
     );
+    add_duration(
+        serve,
+        "--drain-delay",
+        serve_.drain_delay,
+        "At SIGTERM, how long to serve while /readyz says draining (0s)"
+    );
     serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
 }
 
@@ -331,6 +337,11 @@ void CommandLine::add_serve_network(CLI::App* serve) {
         "--insecure-plaintext", serve_.is_plaintext_allowed, "Serve other machines without TLS"
     );
     serve->add_flag("--no-auth", serve_.has_no_login, "No login; only for loopback addresses");
+    serve->add_flag(
+        "--login-link",
+        serve_.prints_login,
+        "Print a login link for an administrator even if the output is not a terminal"
+    );
     serve->add_option("--allowed-hosts", serve_.allowed_hosts, "Further names of this server")
         ->type_name("NAME,...")
         ->delimiter(',');

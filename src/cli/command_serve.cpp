@@ -39,6 +39,7 @@
 #include "plugins/webhooks/deliver.h"
 #include "server/auth/audit.h"
 #include "server/auth/sealed_rows.h"
+#include "server/http/listening.h"
 #include "store/store.h"
 #include "support/sync.h"
 
@@ -126,6 +127,7 @@ class Serving {
           }),
           server_(engine_, *stores_.store, *stores_.reads, all_server_options()),
           drain_timeout_(options.drain_timeout),
+          drain_delay_(options.drain_delay),
           notice_(session.streams().environment("NOTIFY_SOCKET")),
           watchdog_pause_(ServiceNotice::watchdog_pause(
               session.streams().environment("WATCHDOG_USEC"),
@@ -285,10 +287,30 @@ class Serving {
 
     /// What the configuration file declares.
     void declare(const std::vector<Declared>& declared) {
-        const DeclaredTarget target{engine_, *stores_.store, *stores_.admin, box_.get()};
-        for (const std::string& name : apply_declared(session_, target, declared)) {
-            const LogField fields[] = {{"what", name}};
-            log_.write(LogLevel::Info, "config_applied", fields);
+        // By its whole path: another server's file of another name declares other things.
+        const std::string file = options_.config.empty()
+                                     ? std::string()
+                                     : std::filesystem::weakly_canonical(options_.config).string();
+        const DeclaredTarget target{engine_, *stores_.store, *stores_.admin, box_.get(), file};
+        const DeclaredChanges changes = apply_declared(session_, target, declared);
+        server::Audit audit(*stores_.admin, *session_.streams().clock, &log_);
+        const auto note =
+            [&](const std::string& name, LogLevel level, const char* event, const char* action) {
+                const LogField fields[] = {{"what", name}, {"file", file}};
+                log_.write(level, event, fields);
+                audit.note({
+                    .principal = "ebb serve",
+                    .credential = "local",
+                    .action = action,
+                    .target = name,
+                    .detail = nlohmann::json{{"file", file}}.dump(),
+                });
+            };
+        for (const std::string& name : changes.applied) {
+            note(name, LogLevel::Info, "config_applied", "applyConfig");
+        }
+        for (const std::string& name : changes.removed) {
+            note(name, LogLevel::Warning, "config_removed", "removeConfig");
         }
     }
 
@@ -340,8 +362,7 @@ class Serving {
         if (session_.options().is_json) {
             nlohmann::ordered_json json = {{"event", "serving"}, {"url", server_.url()}};
             json["addresses"] = server_.addresses();
-            if (!options_.has_no_login)
-                json["login"] = server_.login_link(session_.by(""), "admin");
+            if (prints_login()) json["login"] = server_.login_link(session_.by(""), "admin");
             session_.print(json.dump() + "\n");
             return;
         }
@@ -358,10 +379,19 @@ class Serving {
                 "The demo shows a month of sample data. Data in memory ends with the demo.\n"
             );
         }
-        if (options_.has_no_login) return;
+        if (!prints_login()) {
+            if (!options_.has_no_login) session_.print("Log in: `ebb login-link` makes a link.\n");
+            return;
+        }
         session_.print(fmt::format(
             "Log in: {}  (once, within 10 minutes)\n", server_.login_link(session_.by(""), "admin")
         ));
+    }
+
+    /// A link that logs in as an administrator is for a person, and not for a file of logs.
+    bool prints_login() const {
+        if (options_.has_no_login) return false;
+        return options_.prints_login || session_.streams().out.is_terminal;
     }
 
     void reload() {
@@ -372,6 +402,7 @@ class Serving {
             server_.reload(server_options(fresh));
             declare(fresh.declared);
             drain_timeout_ = fresh.drain_timeout;
+            drain_delay_ = fresh.drain_delay;
             show_config({
                 .settings = setting_reports(options_, fresh, url_),
                 .loaded_at = session_.streams().clock->now(),
@@ -444,6 +475,7 @@ class Serving {
         follower_ = {};
         housekeeper_ = {};
         server_.begin_drain();
+        wait_for_balancers();
         const bool has_answered_all = server_.drain(kRequestLimit);
         int heard = interrupts_.count();
         Draining draining(engine_, interrupts_, drain_timeout_);
@@ -464,6 +496,20 @@ class Serving {
         const bool is_clean = is_front_clean && is_later_clean && has_answered_all;
         if (engine_.is_displaced()) return kRefused;
         return is_clean ? kOk : kTimeout;
+    }
+
+    /// Load balancers see that /readyz is not ready any more, and send their requests elsewhere. A
+    /// second signal ends the wait.
+    void wait_for_balancers() {
+        const Clock& clock = *session_.streams().clock;
+        const SteadyPoint end = clock.steady_now() + drain_delay_;
+        const int heard = interrupts_.count();
+        while (interrupts_.count() == heard && clock.steady_now() < end) {
+            interrupts_.wait(std::chrono::ceil<std::chrono::milliseconds>(
+                std::min<Duration>(end - clock.steady_now(), std::chrono::hours(1))
+            ));
+            feed_watchdog();
+        }
     }
 
     Session& session_;
@@ -491,6 +537,7 @@ class Serving {
     Server server_;
     std::atomic<bool> is_config_good_{true};
     Duration drain_timeout_;
+    Duration drain_delay_;
     ServiceNotice notice_;
     const Duration watchdog_pause_;  ///< zero: the service manager has no watchdog
     SteadyPoint next_feeding_{};
@@ -575,6 +622,10 @@ int run_server(Session& session, const ServeOptions& options) {
     if (options.prints_settings) print_settings(session, options, url);
     if (options.is_check) session.note("The settings and the workflows are valid.\n");
     if (options.is_check || options.prints_settings) return kOk;
+    // Before anything is written to a database that other servers share.
+    for (const std::string& address : server_options(options).listen) {
+        http::check_is_free(http::parse_endpoint(address));
+    }
     WorkerLog log(session, level_of(session, options));
     const auto demo = options.is_demo ? std::make_unique<Demo>(*session.streams().clock) : nullptr;
     auto stores = open_stores(session, options, url, log, demo.get());

@@ -147,6 +147,13 @@ class Applying {
     const DeclaredTarget& target_;
 };
 
+/// Whether this file has declared it.
+bool is_of(const AdminRow& row, const std::string& file) {
+    const Json settings = Json::parse(row.document, nullptr, false);
+    const auto found = settings.is_object() ? settings.find("file") : settings.end();
+    return found != settings.end() && found->is_string() && found->get<std::string>() == file;
+}
+
 /// With the place of what is wrong.
 template <class Act>
 auto at_place(const Declared& declared, Act act) {
@@ -179,27 +186,28 @@ void check_declared(Session& session, const std::vector<Declared>& declared) {
     }
 }
 
-std::vector<std::string> apply_declared(
+DeclaredChanges apply_declared(
     Session& session, const DeclaredTarget& target, const std::vector<Declared>& declared
 ) {
     Applying applying(session, target);
-    std::vector<std::string> changed;
+    DeclaredChanges changes;
     std::set<std::string> names;
     for (const Declared& each : declared) {
         const std::string name = each.section + " " + each.name;
         names.insert(name);
         // First, so that it is removed with the file's line whatever happens next.
-        target.admin.put({std::string(kKind), name, "{}"});
-        if (at_place(each, [&] { return applying.apply(each); })) changed.push_back(name);
+        target.admin.put({std::string(kKind), name, Json{{"file", target.file}}.dump()});
+        if (at_place(each, [&] { return applying.apply(each); })) changes.applied.push_back(name);
     }
+    if (target.file.empty()) return changes;
     for (const AdminRow& row : target.admin.list(kKind)) {
-        if (names.contains(row.name)) continue;
+        if (names.contains(row.name) || !is_of(row, target.file)) continue;
         const std::size_t space = row.name.find(' ');
         applying.remove(row.name.substr(0, space), row.name.substr(space + 1));
         target.admin.remove(kKind, row.name);
-        changed.push_back(row.name);
+        changes.removed.push_back(row.name);
     }
-    return changed;
+    return changes;
 }
 
 }  // namespace ebb::cli

@@ -24,12 +24,20 @@ struct DeclaredTarget {
     Store& store;
     AdminStore& admin;
     const SecretBox* box = nullptr;  ///< seals secrets; null = they are stored in clear text
+    std::string file{};              ///< whose declarations they are; empty = there is no file
 };
 
-/// Makes the database say what the file says, and removes what an earlier file has declared and
-/// this one does not. What is as declared is left alone. Returns `webhooks NAME` and so on of what
-/// has changed. Throws Error.
-std::vector<std::string> apply_declared(
+/// `webhooks NAME` and so on of what has changed.
+struct DeclaredChanges {
+    std::vector<std::string> applied{};
+    std::vector<std::string> removed{};
+};
+
+/// Makes the database say what the file says, and removes what the same file (by its path) has
+/// declared before and does not declare any more. What other files have declared and what nobody
+/// has declared stays, and a server without a file removes nothing. What is as declared is left
+/// alone. Throws Error.
+DeclaredChanges apply_declared(
     Session& session, const DeclaredTarget& target, const std::vector<Declared>& declared
 );
 

@@ -74,9 +74,11 @@ struct ServeOptions {
     int requests_per_second = 1'000;
     int max_connections = 4'096;
     Duration drain_timeout = std::chrono::seconds(30);
+    Duration drain_delay = Duration::zero();  ///< from /readyz's `draining` to the end of listening
     Duration audit_retention = std::chrono::hours(24 * 400);
     bool is_plaintext_allowed = false;
     bool has_no_login = false;
+    bool prints_login = false;  ///< a login link, although nobody looks at the output
     bool has_public_metrics = false;
     bool has_no_worker = false;
     std::string smtp_url{};

@@ -259,13 +259,14 @@ std::vector<SettingReport> setting_reports(
     const ServeOptions& now, const ServeOptions& fresh, const std::string& url
 ) {
     // Server::reload and a stop read them again.
-    constexpr std::array<std::string_view, 6> kLive{
+    constexpr std::array<std::string_view, 7> kLive{
         "tls_cert",
         "tls_key",
         "tls_client_ca",
         "allowed_hosts",
         "requests_per_second",
-        "drain_timeout"
+        "drain_timeout",
+        "drain_delay"
     };
     const std::vector<std::string> waiting = need_restart(now, fresh);
     std::vector<SettingReport> reports;

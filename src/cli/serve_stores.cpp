@@ -134,7 +134,6 @@ std::optional<ServeStores> open_stores(
                 caught = session.streams().catch_signals(interrupts);
                 room = std::make_unique<WaitingRoom>(server_options(options));
             }
-            room->tell(error.what());
             const LogField fields[] = {{"error", error.what()}};
             log.write(LogLevel::Warning, "store_unreachable", fields);
             notice.send(fmt::format("{}STATUS=Waiting: {}", kMoreTime, error.what()));

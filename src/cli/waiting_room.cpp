@@ -54,23 +54,18 @@ WaitingRoom::WaitingRoom(const ServerOptions& options) : is_tls_(!options.tls_ce
     http_->start();
 }
 
-void WaitingRoom::tell(std::string why) {
-    const Lock lock(mutex_);
-    why_ = std::move(why);
-}
-
 http::Response WaitingRoom::answer(const std::string& path) const {
+    const server::Problem problem(
+        "store_unavailable", "The server waits for its database, which does not answer."
+    );
     http::Response response;
     if (path == "/livez") {
         response = plain(200, "ok\n");
     } else if (path == "/readyz" || path == "/healthz") {
-        const Lock lock(mutex_);
-        response = plain(503, why_ + "\n");
+        // Not where the database is, because anyone may ask; the log says it.
+        response = plain(503, std::string(problem.what()) + "\n");
     } else {
-        const Error error(
-            ErrorCode::StoreUnavailable, "The server waits for its database; try again later."
-        );
-        response = server::problem_response(server::to_problem(error), path, "-");
+        response = server::problem_response(problem, path, "-");
     }
     response.closes = true;
     server::add_security_headers(response, is_tls_);

@@ -359,7 +359,11 @@ class Server::Core {
             service_.reads.load(InstanceId{});
             unready_.clear();
         } catch (const std::exception& error) {
-            unready_ = error.what();
+            // Anyone may ask, so it does not say where the database is.
+            unready_ = server::to_problem(error).what();
+            const LogField fields[] = {{"error", error.what()}};
+            if (options_.log != nullptr)
+                options_.log->write(LogLevel::Warning, "not_ready", fields);
         }
         return unready_;
     }

@@ -263,6 +263,10 @@ class Projects(AccessTest):
         self.problem(client.get(f"/bulk/{other}"), 404, "instance_not_found")
         self.problem(client.post(f"/bulk/{other}/cancel"), 404, "instance_not_found")
         self.assertTrue({other, mine.json()["id"]} <= set(self.ids(self.api.get("/bulk"))))
+        # The audit says what was done, and has no row for a dry run.
+        rows = [row for row in self.api.get("/audit", action="startBulk", limit=100).json()["items"]
+                if row["principal"].endswith("bulk-some")]
+        self.assertEqual([row["detail"] for row in rows], [{"action": "pause", "instances": 2}])
         view = client.get(f"/bulk/{mine.json()['id']}").json()
         for _ in range(600):
             if view["status"] == "completed":

@@ -215,12 +215,12 @@ class Away(unittest.TestCase):
         self.assertEqual((answer.status, body), (200, "ok\n"))
         answer, body = ask("/readyz")
         self.assertEqual(answer.status, 503)
-        self.assertIn("cannot be reached", body)
+        self.assertEqual(body, "The server waits for its database, which does not answer.\n")
         answer, body = ask("/api/v1/instances")
         self.assertEqual(answer.status, 503)
         self.assertIn('"code":"store_unavailable"', body)
         self.assertTrue(answer.getheader("Retry-After"))
-        self.assertNotIn("127.0.0.1", body, "only health checks learn where the database is")
+        self.assertNotIn("127.0.0.1", body, "clients do not learn where the database is")
 
         self.forwarder.open()
         events = []

@@ -15,8 +15,9 @@ import subprocess
 import sys
 import threading
 import unittest
+from types import SimpleNamespace
 
-from world import Folder
+from world import WORKFLOW, Folder, Server
 
 EBB = sys.argv[2]
 
@@ -69,6 +70,59 @@ class Restart(unittest.TestCase):
         listening.bind((address, 0) if family == socket.AF_INET else address)
         listening.listen(1024)
         return listening
+
+    def test_says_draining_and_still_serves_until_the_delay_is_over(self):
+        # An hour: only the second signal ends it.
+        server = Server(EBB, "sqlite", self.path, ["--drain-delay", "1h"])
+        self.assertEqual(self.ready(server).status, 200)
+        server.process.send_signal(signal.SIGTERM)
+        while (ready := self.ready(server)).status == 200:
+            pass
+        self.assertEqual(ready.status, 503)
+        self.assertIn("draining", ready.body)
+        # New connections still get answers.
+        for _ in range(3):
+            self.assertEqual(self.ready(server).status, 503)
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(server.process.wait(timeout=60), 0)
+        server.stop()
+
+    @staticmethod
+    def ready(server):
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request("GET", "/readyz")
+        response = connection.getresponse()
+        answer = SimpleNamespace(status=response.status, body=response.read().decode())
+        connection.close()
+        return answer
+
+    def test_an_address_that_is_in_use_is_found_before_anything_is_written(self):
+        (self.path / "order.yaml").write_text(WORKFLOW)
+        taken = self.listen().getsockname()[1]
+        done = subprocess.run(
+            [EBB, "serve", "order.yaml", "--db", "sqlite:new.db", "--listen", f"127.0.0.1:{taken}"],
+            cwd=self.path, capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "EBB_DB": ""},
+        )
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"127.0.0.1:{taken}", done.stderr)
+        self.assertFalse((self.path / "new.db").exists())
+
+    def test_a_login_link_is_not_written_into_a_log(self):
+        for arguments, has_link in (([], False), (["--login-link"], True)):
+            process = subprocess.Popen(
+                [EBB, "serve", "--db", "memory:", "--listen", "127.0.0.1:0", *arguments], cwd=self.path,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            )
+            lines = []
+            for line in process.stdout:
+                lines.append(line)
+                if line.startswith("Log in"):
+                    break
+            self.assertEqual("#login=" in "".join(lines), has_link, lines)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(timeout=60), 0)
+            process.stdout.close()
 
     @staticmethod
     def ask(connection):

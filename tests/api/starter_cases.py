@@ -31,6 +31,13 @@ class StarterCases:
         self.problem(client.post(f"/instances/{mine}/cancel"), 403, "not_allowed")
         key = urllib.parse.quote(f"key:{OURS}/own-1", safe="")
         self.assertEqual(client.get(f"/instances/{key}").json()["id"], mine)
+        # Word for word what is said of a key that nobody has.
+        nobodys = urllib.parse.quote(f"key:{OURS}/own-2", safe="")
+        for path in ("", "/history", "/result"):
+            said = [other.get(f"/instances/{one}{path}").json()["detail"] for one in (key, nobodys)]
+            self.assertEqual(said[0], said[1], path)
+        sent = [other.post(f"/instances/{one}/signal", {"name": "go"}).json() for one in (key, nobodys)]
+        self.assertEqual(sent[0]["detail"], sent[1]["detail"])
         self.problem(other.get(f"/instances/{key}"), 404, "instance_not_found")
         beginning = not_mine.replace("-", "")[:28]
         self.problem(client.get(f"/instances/{beginning}"), 404, "instance_not_found")
@@ -70,10 +77,14 @@ class StarterCases:
         client, other = self.client("keys", "starter"), self.client("keys2", "starter")
         first = self.begin(client, key="shared")
         start = {"workflow": OURS, "key": "shared", "input": {"amount": 7}}
-        again = other.post("/instances", start)
-        self.assertEqual((again.status, again.json()["id"], again.json()["is_new"]), (200, first, False))
-        waiting = other("POST", "/instances", start, query={"wait": "1ms"})
-        self.problem(waiting, 403, "not_allowed")
+        # Neither the id nor whether the input was guessed.
+        for input in ({"amount": 7}, {"amount": 8}):
+            for query in ({}, {"wait": "1ms"}):
+                again = other("POST", "/instances", {**start, "input": input}, query=query)
+                self.problem(again, 403, "not_allowed")
+                self.assertNotIn(first, again.body)
+        mine = client.post("/instances", start)
+        self.assertEqual((mine.status, mine.json()["id"], mine.json()["is_new"]), (200, first, False))
         labels = {"ebb.started_by": "token:keys"}
         labelled = other.post("/instances", {"workflow": OURS, "labels": labels})
         self.problem(labelled, 400, "invalid_argument")

@@ -59,7 +59,7 @@ class Server:
     def __init__(self, ebb, store, folder, arguments=(), files=(), environment=(), user=None):
         self.folder = pathlib.Path(folder)
         url = database(store, self.folder)
-        command = [os.path.abspath(ebb), "serve", *files, "--json", "--db", url]
+        command = [os.path.abspath(ebb), "serve", *files, "--json", "--login-link", "--db", url]
         command += ["--listen", "127.0.0.1:0", *arguments]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,

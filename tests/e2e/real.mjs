@@ -51,7 +51,7 @@ handlers:
 /** Starts it on `port` (0 = any). `folder` has its database and its definitions. */
 async function start(folder, port, more = []) {
   const files = readdirSync(folder).filter((name) => name.endsWith('.yaml')).sort();
-  const args = ['serve', ...files, '--json', '--db', DATABASE, '--listen', `127.0.0.1:${port}`, ...more];
+  const args = ['serve', ...files, '--json', '--login-link', '--db', DATABASE, '--listen', `127.0.0.1:${port}`, ...more];
   const child = spawn(EBB, args, { cwd: folder, env: { ...process.env, EBB_DB: '' }, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const lines = createInterface({ input: child.stdout });

@@ -527,11 +527,12 @@ void Api::send(const Exchange& exchange, http::Response response) {
 
 void Api::send_problem(const Exchange& exchange, const std::exception& error) {
     const Problem problem = to_problem(error);
-    if (problem_kind(problem.code()).status == 500 && options_.log != nullptr) {
+    if (hides_detail(problem.code()) && options_.log != nullptr) {
+        const bool is_ours = problem_kind(problem.code()).status == 500;
         const LogField fields[] = {
             {"request_id", exchange.request_id}, {"route", exchange.route}, {"error", error.what()}
         };
-        options_.log->write(LogLevel::Error, "http_failed", fields);
+        options_.log->write(is_ours ? LogLevel::Error : LogLevel::Warning, "http_failed", fields);
     }
     send(exchange, problem_response(problem, exchange.path, exchange.request_id));
 }

@@ -98,11 +98,11 @@ constexpr std::array kKinds = std::to_array<ProblemKind>({
     {"store_full", 507, "The database has no room left", ""},
 });
 
-bool hides_detail(std::string_view code) {
-    return code == "internal" || code == "store_error" || code == "corrupt_state";
-}
-
 }  // namespace
+
+bool hides_detail(std::string_view code) {
+    return code == "internal" || code == "corrupt_state" || code.starts_with("store_");
+}
 
 Problem::Problem(std::string code, const std::string& detail)
     : std::runtime_error(detail), code_(std::move(code)) {}
@@ -172,8 +172,11 @@ Problem to_problem(const std::exception& error) {
     const auto* known = dynamic_cast<const Error*>(&error);
     if (known == nullptr) return {"internal", "Something went wrong inside the server."};
     std::string code(problem_code(known->code()));
-    if (hides_detail(code)) return {code, std::string(problem_kind(code).title) + "."};
-    Problem problem(code, known->what());
+    Problem problem(
+        code,
+        hides_detail(code) ? std::string(problem_kind(code).title) + "."
+                           : std::string(known->what())
+    );
     if (known->code() == ErrorCode::StoreInDoubt) {
         return std::move(problem).with("repeat", "safe");
     }

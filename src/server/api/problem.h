@@ -52,8 +52,11 @@ std::vector<ProblemKind> problem_kinds();
 /// The problem code that a client gets for an error of the engine.
 std::string_view problem_code(ErrorCode code);
 
-/// The problem that a client gets for a caught exception. Internal errors are not described in
-/// detail.
+/// Whether the message of an error with this code is for the log and not for clients: it may name
+/// the database and its address, or what is wrong inside.
+bool hides_detail(std::string_view code);
+
+/// The problem that a client gets for a caught exception, without what hides_detail() says.
 Problem to_problem(const std::exception& error);
 
 /// The whole answer. `path` and `request_id` are those of the request.

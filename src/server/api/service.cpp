@@ -43,6 +43,13 @@ InstanceId id_of(const std::string& digits, char rest) {
     throw Problem("instance_not_found", fmt::format("There is no instance {}.", what));
 }
 
+/// Says of an instance that the principal may not see what is said if there is none: nothing but
+/// what the reference itself has.
+[[noreturn]] void throw_invisible(std::string_view reference, const InstanceId& id) {
+    if (reference.starts_with(kKeyPrefix)) throw_no_instance("with this key");
+    throw_no_instance(id.to_string());
+}
+
 InstanceId find_by_key(Service& service, const Principal& principal, std::string_view reference) {
     const std::string_view name = reference.substr(kKeyPrefix.size());
     const std::size_t slash = name.find('/');
@@ -240,7 +247,7 @@ InstanceId resolve(Service& service, const Principal& principal, std::string_vie
     auto row = service.reads.load(id);
     if (!row) row = service.store.load(id);
     if (row && may_see(principal, *row)) return id;
-    throw_no_instance(id.to_string());
+    throw_invisible(reference, id);
 }
 
 InstanceId resolve(Service& service, const Call& call) {
@@ -260,7 +267,7 @@ void check_instance(Service& service, Call& call) {
     const auto row = service.reads.load(id);
     // A start may be newer than what a replica has.
     const auto now = row ? row : service.store.load(id);
-    if (!now || !may_see(principal, *now)) throw_no_instance(id.to_string());
+    if (!now || !may_see(principal, *now)) throw_invisible(call.parameter("id"), id);
     call.workflow = now->workflow;
     call.is_own = is_own(principal, *now);
     if (principal.may_with(call.permission, now->workflow)) return;

@@ -102,10 +102,10 @@ void answer_start(Service& service, const Starting& starting, const StartedInsta
             starting.trace, workflow, started.id, starting.begun, service.clock.now()
         );
     }
-    check_same_request(started, starting.request);
-    const std::string location = starting.base + started.id.to_string();
-    const auto row = starting.wait ? service.store.load(started.id) : std::nullopt;
-    if (row && !may_see(starting.principal, *row)) {
+    // Before anything is said of an instance that the key may belong to.
+    const bool is_free = started.is_new || starting.principal.may_with("instances.read", workflow);
+    const auto row = starting.wait || !is_free ? service.store.load(started.id) : std::nullopt;
+    if (!is_free && (!row || !may_see(starting.principal, *row))) {
         throw Problem(
             "not_allowed",
             fmt::format(
@@ -113,6 +113,8 @@ void answer_start(Service& service, const Starting& starting, const StartedInsta
             )
         );
     }
+    check_same_request(started, starting.request);
+    const std::string location = starting.base + started.id.to_string();
     PayloadView view = payload_view(
         service,
         starting.principal,
@@ -142,7 +144,7 @@ void answer_start(Service& service, const Starting& starting, const StartedInsta
 void refuse_start(Service& service, const Starting& starting, const std::exception& error) {
     service.audit.note(refusal_of(starting.entry, true, error));
     const Problem problem = to_problem(error);
-    if (problem_kind(problem.code()).status == 500 && service.report) {
+    if (hides_detail(problem.code()) && service.report) {
         service.report("http_failed", error.what());
     }
     starting.respond(problem_response(problem, starting.path, starting.request_id));

@@ -63,6 +63,7 @@ std::int64_t purge_audit(
     Audit(store, clock, log)
         .write(
             {.principal = by,
+             .credential = "local",
              .action = "purgeAudit",
              .detail = ordered_json{{"before", day}, {"rows", removed}}.dump()}
         );

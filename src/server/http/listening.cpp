@@ -127,6 +127,7 @@ ListeningSocket inherit(int descriptor) {
     return socket;
 }
 
+/// A socket that is bound and does not listen yet.
 ListeningSocket bind_to(const Endpoint& endpoint) {
     ListeningSocket socket;
     const bool is_unix = endpoint.kind == Endpoint::Kind::Unix;
@@ -142,11 +143,14 @@ ListeningSocket bind_to(const Endpoint& endpoint) {
     if (!is_unix) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (address.family() == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
     if (bind(fd, address.get(), address.size) != 0) throw_failed(name, "bind");
-    if (is_unix) {
-        socket.unlinks = endpoint.host;
-        socket.address = name;
-    }
-    if (listen(fd, kBacklog) != 0) throw_failed(name, "listen");
+    socket.address = name;
+    if (is_unix) socket.unlinks = endpoint.host;
+    return socket;
+}
+
+ListeningSocket listen_at(const Endpoint& endpoint) {
+    ListeningSocket socket = bind_to(endpoint);
+    if (listen(socket.descriptor.get(), kBacklog) != 0) throw_failed(socket.address, "listen");
     return socket;
 }
 
@@ -162,7 +166,7 @@ bool is_local_socket(int descriptor) {
 ListeningSocket listen_on(const Endpoint& endpoint) {
     ListeningSocket socket = endpoint.kind == Endpoint::Kind::Descriptor
                                  ? inherit(endpoint.descriptor)
-                                 : bind_to(endpoint);
+                                 : listen_at(endpoint);
     Address bound;
     bound.size = sizeof(bound.storage);
     if (getsockname(socket.descriptor.get(), bound.get(), &bound.size) != 0) {
@@ -170,6 +174,10 @@ ListeningSocket listen_on(const Endpoint& endpoint) {
     }
     if (const std::string text = text_of(bound, true); !text.empty()) socket.address = text;
     return socket;
+}
+
+void check_is_free(const Endpoint& endpoint) {
+    if (endpoint.kind != Endpoint::Kind::Descriptor) bind_to(endpoint);
 }
 
 Peer peer_of(int descriptor) {

@@ -23,6 +23,10 @@ struct ListeningSocket {
 /// Binds and listens. Throws Error with InvalidArgument.
 ListeningSocket listen_on(const Endpoint& endpoint);
 
+/// Throws what listen_on() would throw because another program has the address, or because this one
+/// may not have it. Does not listen, so no client ever connects to the address.
+void check_is_free(const Endpoint& endpoint);
+
 /// True if only this machine can reach the socket; false if `descriptor` is not a socket.
 bool is_local_socket(int descriptor);
 
