@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <ebb/definition.h>
+#include <ebb/print.h>
 
 // Pictures of a workflow, and of one instance of it. All functions are pure and deterministic: the
 // same arguments give the same bytes on every machine. They draw any definition, including one that

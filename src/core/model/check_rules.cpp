@@ -198,7 +198,7 @@ class RulesChecker {
                     "{} cannot be the default of the attribute {} ({}); allowed is {}.",
                     clean_text(attribute.initial, kShownMax),
                     in_quotes(attribute.name),
-                    rules::to_string(attribute.type),
+                    to_string(attribute.type),
                     coerced.fault
                 )
             );
@@ -426,7 +426,7 @@ class RulesChecker {
                     "{} is not a value of the attribute {} ({}); allowed is {}.",
                     in_quotes(value),
                     in_quotes(attribute.name),
-                    rules::to_string(attribute.type),
+                    to_string(attribute.type),
                     coerced.fault
                 )
             );
