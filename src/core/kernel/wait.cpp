@@ -330,12 +330,7 @@ bool was_decided_before(const Transition& t, const event::DecisionMade& e) {
 }
 
 void refuse_input(Transition& t, std::string_view what) {
-    t.refuse(
-        "invalid_state",
-        fmt::format(
-            "The instance is {} already and no longer accepts {}.", to_string(t.state.status), what
-        )
-    );
+    refuse_ended(t, fmt::format(" and no longer accepts {}", what));
 }
 
 void append_vote(Transition& t, const Token& token, const event::DecisionMade& e) {
@@ -441,7 +436,7 @@ void on_signal_received(Transition& t, const event::SignalReceived& e) {
         return t.refuse(
             "limit_exceeded",
             fmt::format(
-                "{} early signals are waiting already; Ebb keeps no more.", kBufferedSignalsMax
+                "{} early signals are already waiting; Ebb keeps no more.", kBufferedSignalsMax
             )
         );
     }

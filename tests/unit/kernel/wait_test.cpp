@@ -554,7 +554,7 @@ TEST(Operators, are_refused_on_what_is_finished_and_ignored_when_repeated) {
     EXPECT_EQ(world.apply(event::CancelRequested{}), Decision::Verdict::Refused);
     EXPECT_EQ(
         world.last_refusal().message,
-        "The instance is already completed, so it can no longer be cancelled."
+        "The instance has already completed, so it can no longer be cancelled."
     );
     EXPECT_EQ(world.apply(event::Requeued{}), Decision::Verdict::Refused);
     EXPECT_EQ(
