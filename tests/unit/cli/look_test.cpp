@@ -306,7 +306,9 @@ TEST(CliLook, a_picture_fits_the_terminal) {
     CliWorld world;
     const std::string file = world.file("order.yaml", R"(workflow: order
 steps:
-  - {step: reserve_all_the_items_of_the_order, handler: warehouse.stock.reserve_all_items, compensate: warehouse.stock.release}
+  - step: reserve_all_the_items_of_the_order
+    handler: warehouse.stock.reserve_all_items
+    compensate: warehouse.stock.release
   - condition: is_large
     when: workflow.input.amount > 1000 && workflow.input.country == "NL" && workflow.input.is_new
     then: [{decision: approve, roles: [a_role_with_a_long_name, another_role_with_a_long_name]}]
