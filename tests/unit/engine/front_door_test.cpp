@@ -9,7 +9,6 @@
 
 #include <ebb/ebb.h>
 #include <ebb/format.h>
-#include <ebb/metrics.h>
 #include <ebb/rehearsal.h>
 #include <ebb/stored_run.h>
 
@@ -104,7 +103,6 @@ TEST(FrontDoor, every_enum_with_a_name_prints_and_formats) {
     expect_name(stateless::SnapshotStatus::Active, "active");
     expect_name(stateless::SaveResult::Kind::NotFound, "not_found");
     expect_name(stateless::StoredRun::Kind::Lost, "lost");
-    expect_name(Metric::Kind::Counter, "counter");
     expect_name(Definition::OnError::DeadLetter, "dead_letter");
     expect_name(Backoff::Strategy::Linear, "linear");
     expect_name(Parallel::Losers::Keep, "keep");
