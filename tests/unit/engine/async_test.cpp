@@ -135,7 +135,7 @@ TEST_F(Async, an_output_that_json_does_not_have_fails_for_good_as_that_of_any_ot
     std::optional<Completion<double>> open;
     world.handlers.add("sum", [&](const Completion<double>& completion) { open = completion; });
     const auto engine = world.engine();
-    engine->register_workflow(workflow({step("sum")}));
+    engine->register_workflow(workflow({step("sum", {.is_compensated = false})}));
     const InstanceId id = engine->start("test").id;
     engine->poll();
     EXPECT_NO_THROW(EXPECT_TRUE(open->complete(std::numeric_limits<double>::quiet_NaN())));
