@@ -115,8 +115,7 @@ class Raw {
     /// `group` three-step workflows whose steps share their commits.
     void workflows(int group) {
         std::vector<std::string> ids;
-        for (int i = 0; i < group; ++i)
-            ids.push_back(make_instance_id(SystemClock().now()).to_string());
+        for (int i = 0; i < group; ++i) ids.push_back(make_instance_id(SystemClock()).to_string());
         transaction(ids, [this](const std::string& id) {
             run(start_, id, {0, kState});
             run(event_, id, {1, "started"});

@@ -1,4 +1,7 @@
 // The smallest Ebb program: two handlers, one workflow, one instance, all in this process's memory.
+// With an installed Ebb (see ../README.md for CMake):
+//
+//   c++ -std=c++20 hello.cpp -o hello $(pkg-config --cflags --libs ebb)
 #include <iostream>
 #include <string>
 

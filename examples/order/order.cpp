@@ -6,6 +6,10 @@
 //                                                  (each action takes PACE_MS)
 //   order DIR report                               prints the shop's database
 //
+// With an installed Ebb (see ../README.md for CMake):
+//
+//   c++ -std=c++20 order.cpp shop.cpp -o order $(pkg-config --cflags --libs ebb-sqlite sqlite3)
+//
 // DIR holds two SQLite files: shop.db (the user's data) and ebb.db (the workflows). Kill `work`
 // with SIGKILL whenever you like and start it again: every order ends, and nothing is charged
 // twice.

@@ -8,6 +8,10 @@
 //   serverless orders.db due                     the orders that a tick would run
 //
 // Instead of `orders.db`, you can give a PostgreSQL URL: postgresql://...
+//
+// With an installed Ebb (see ../README.md for CMake):
+//
+// c++ -std=c++20 serverless.cpp -o serverless $(pkg-config --cflags --libs ebb-sqlite ebb-postgres)
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -5,6 +5,10 @@
 //
 // It is a whole process of Ebb: it also decides what the outcomes of the workers in SQL mean, and
 // watches over timers and dead workers.
+//
+// With an installed Ebb (see ../README.md for CMake):
+//
+//   c++ -std=c++20 airline.cpp -o airline $(pkg-config --cflags --libs ebb-postgres)
 #include <chrono>
 #include <csignal>
 #include <cstdio>

@@ -1,10 +1,26 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include <ebb/time.h>
 
 namespace ebb {
+
+namespace detail {
+
+/// Where the ids of new instances continue. A clock and its copy begin on their own.
+struct IdStamp {
+    IdStamp() = default;
+
+    IdStamp(const IdStamp&) noexcept {}
+
+    IdStamp& operator=(const IdStamp&) noexcept { return *this; }
+
+    std::atomic<std::uint64_t> last{0};
+};
+
+}  // namespace detail
 
 /// The source of time for the engine and the embedded stores. It has two readings, because an
 /// operator can set the system's clock while they run: compare dates with `now`, and measure
@@ -23,6 +39,12 @@ class Clock {
     /// The clock that this one follows: two clocks with the same source show the same time, except
     /// for a skew. The default is the clock itself.
     virtual const Clock& source() const { return *this; }
+
+    /// Of a source: the ids that it dates rise, and never depend on another clock's dates.
+    detail::IdStamp& id_stamp() const { return id_stamp_; }
+
+ private:
+    mutable detail::IdStamp id_stamp_;
 };
 
 /// The system's UTC clock. Its steady reading continues while the machine sleeps, because other

@@ -40,7 +40,9 @@ class Completion {
  public:
     explicit Completion(detail::CompletionPtr state) : state_(std::move(state)) {}
 
-    /// Completes the call successfully with this output, which can be a StepResult.
+    /// Completes the call successfully with this output, which can be a StepResult. An output that
+    /// JSON does not have, such as NaN, or that does not convert, fails the call, as if the handler
+    /// had thrown: nothing is thrown to the caller.
     template <typename Value = Output>
     bool complete(const Value& output) const {
         static_assert(
@@ -50,9 +52,13 @@ class Completion {
         if constexpr (std::is_same_v<Value, StepResult>) {
             return detail::settle(*state_, output);
         } else {
-            return detail::settle(
-                *state_, StepResult{.output = Payload::of(static_cast<const Output&>(output))}
-            );
+            Payload payload;
+            try {
+                payload = Payload::of(static_cast<const Output&>(output));
+            } catch (...) {
+                return detail::settle(*state_, std::current_exception());
+            }
+            return detail::settle(*state_, StepResult{.output = std::move(payload)});
         }
     }
 

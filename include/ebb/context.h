@@ -13,6 +13,7 @@
 #include <ebb/id.h>
 #include <ebb/json.h>
 #include <ebb/log.h>
+#include <ebb/print.h>
 #include <ebb/time.h>
 
 namespace ebb {
@@ -29,6 +30,9 @@ struct CompensatedStep {
     Payload error;   ///< empty if it completed; otherwise {"code", "message", ...}
     Outcome outcome = Outcome::Completed;
 };
+
+/// `completed`, `failed`, `unknown`.
+std::string_view to_string(CompensatedStep::Outcome outcome);
 
 /// What a handler says about its result in addition to the output.
 struct StepChoice {
@@ -95,7 +99,9 @@ struct StepContext {
     }
 
     /// Writes to the engine's log (EngineOptions::log), as the event `handler_log` with the
-    /// instance, workflow, step, handler and attempt of this call and the message. Throws nothing.
+    /// instance, workflow, step, handler and attempt of this call and the message. A field with a
+    /// key that Ebb itself writes (`time`, `level`, `event`, `instance`, `workflow`, `step`,
+    /// `handler`, `attempt`, `message`) gets an underscore: `attempt_`. Throws nothing.
     void log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {})
         const noexcept {
         if (port != nullptr) port->log(level, message, {fields.begin(), fields.size()});

@@ -11,6 +11,7 @@
 #include <ebb/error.h>
 #include <ebb/json.h>
 #include <ebb/label.h>
+#include <ebb/print.h>
 #include <ebb/rules.h>
 #include <ebb/time.h>
 
@@ -286,6 +287,15 @@ struct Definition {
 
     bool operator==(const Definition&) const;
 };
+
+// The words of the JSON form: `exponential`, `dead_letter`, ...
+std::string_view to_string(Backoff::Strategy strategy);
+std::string_view to_string(Parallel::Losers losers);
+std::string_view to_string(HumanDecision::OnDeadline on_deadline);
+std::string_view to_string(Signal::OnDeadline on_deadline);
+std::string_view to_string(Savepoint::OnRollback on_rollback);
+std::string_view to_string(NodeGraph::Unmatched unmatched);
+std::string_view to_string(Definition::OnError on_error);
 
 /// The named limits of a definition.
 struct DefinitionLimits {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <ebb/definition.h>
+#include <ebb/print.h>
 
 // Pictures of a workflow, and of one instance of it. All functions are pure and deterministic: the
 // same arguments give the same bytes on every machine. They draw any definition, including one that
@@ -77,6 +78,9 @@ struct TextStyle {
     Charset charset =
         Charset::Unicode;  ///< Ascii: no byte above 0x7e; other characters appear as `\u{e9}`
     Colors colors = Colors::None;
+    /// Lines that are wider are wrapped below the name of their node; 0 = none is. A node deep in
+    /// the tree has at least 30 columns.
+    int columns = 0;
 };
 
 /// An indented tree for terminals; every line ends with a newline.

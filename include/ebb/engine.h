@@ -185,7 +185,7 @@ class Engine {
         const InstanceId& id,
         std::string_view name,
         const Payload& payload = {},
-        std::string_view request_id = {}
+        const RequestOptions& options = {}
     );
 
     template <PayloadValue Value>
@@ -193,26 +193,29 @@ class Engine {
         const InstanceId& id,
         std::string_view name,
         const Value& payload,
-        std::string_view request_id = {}
+        const RequestOptions& options = {}
     ) {
-        signal(id, name, detail::payload_of(payload), request_id);
+        signal(id, name, detail::payload_of(payload), options);
     }
 
+    template <detail::Text RequestId>
     void signal(
         const InstanceId& id,
         std::string_view name,
         const Payload& payload,
-        const RequestOptions& options
-    );
+        const RequestId& request_id
+    ) {
+        signal(id, name, payload, RequestOptions{.request_id = std::string(request_id)});
+    }
 
-    template <PayloadValue Value>
+    template <PayloadValue Value, detail::Text RequestId>
     void signal(
         const InstanceId& id,
         std::string_view name,
         const Value& payload,
-        const RequestOptions& options
+        const RequestId& request_id
     ) {
-        signal(id, name, detail::payload_of(payload), options);
+        signal(id, name, detail::payload_of(payload), request_id);
     }
 
     /// Writes attributes of an instance of a workflow with rules: an object, whose members are
@@ -305,16 +308,35 @@ class Engine {
         const InstanceId& id, std::int64_t to, const RecoverOptions& options = {}
     );
 
-    /// Each returns whether anything has changed: `false` if the instance is cancelled (or on the
-    /// way there), aborted or paused already, or if `resume` finds that it is not paused.
-    bool cancel(const InstanceId& id, const RequestOptions& options);
-    bool abort(const InstanceId& id, const RequestOptions& options);
-    bool pause(const InstanceId& id, const RequestOptions& options);
-    bool resume(const InstanceId& id, const RequestOptions& options);
-    bool cancel(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
-    bool abort(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
-    bool pause(const InstanceId& id, std::string_view by = {}, std::string_view reason = {});
-    bool resume(const InstanceId& id, std::string_view by = {});
+    /// Each returns whether anything has changed: `false` if the instance was cancelled (or on the
+    /// way there), aborted or paused before, or if `resume` finds that it is not paused. The author
+    /// and the reason are for the history: `cancel(id, "ann", "no longer needed")`.
+    bool cancel(const InstanceId& id, const RequestOptions& options = {});
+    bool abort(const InstanceId& id, const RequestOptions& options = {});
+    bool pause(const InstanceId& id, const RequestOptions& options = {});
+    bool resume(const InstanceId& id, const RequestOptions& options = {});
+
+    // Templates, so that `{}` means no options.
+    template <detail::Text By>
+    bool cancel(const InstanceId& id, const By& by, std::string_view reason = {}) {
+        return cancel(id, RequestOptions{.by = std::string(by), .reason = std::string(reason)});
+    }
+
+    template <detail::Text By>
+    bool abort(const InstanceId& id, const By& by, std::string_view reason = {}) {
+        return abort(id, RequestOptions{.by = std::string(by), .reason = std::string(reason)});
+    }
+
+    template <detail::Text By>
+    bool pause(const InstanceId& id, const By& by, std::string_view reason = {}) {
+        return pause(id, RequestOptions{.by = std::string(by), .reason = std::string(reason)});
+    }
+
+    template <detail::Text By>
+    bool resume(const InstanceId& id, const By& by) {
+        return resume(id, RequestOptions{.by = std::string(by)});
+    }
+
     /// Returns whether it was dead-lettered; if not, nothing has changed.
     bool requeue(const InstanceId& id, const RequeueOptions& options = {});
 

@@ -21,10 +21,12 @@ class LogSink;
 struct EngineOptions {
     static constexpr Duration kLeaseMin = std::chrono::milliseconds(100);
     static constexpr Duration kLeaseMax = std::chrono::hours(24);
+    static constexpr std::size_t kWorkerIdBytesMax = 200;
 
-    /// Must be unique among live engines; empty = made from host, process and a random number. A
-    /// worker that comes back under its old name immediately takes over the tasks that it held when
-    /// it died. If the old worker still lives, it is displaced (Engine::is_displaced).
+    /// At most kWorkerIdBytesMax bytes of UTF-8 text without spaces and control characters. Must be
+    /// unique among live engines; empty = made from host, process and a random number. A worker
+    /// that comes back under its old name immediately takes over the tasks that it held when it
+    /// died. If the old worker still lives, it is displaced (Engine::is_displaced).
     std::string worker_id{};
     int threads = 0;  ///< handler threads; 0 = one per core, at least 2
     /// Tasks held at once, running and queued in this process. A worker holds at most one task for

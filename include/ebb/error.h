@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/print.h>
 #include <ebb/time.h>
 
 namespace ebb {
@@ -112,6 +113,9 @@ struct Diagnostic {
 
     bool operator==(const Diagnostic&) const = default;
 };
+
+/// `error`, `warning`.
+std::string_view to_string(Diagnostic::Severity severity);
 
 /// Thrown if a definition is not valid. Contains all problems, not only the first one.
 class DefinitionError : public Error {

@@ -1,12 +1,13 @@
 #pragma once
 
-// Ids and statuses in format strings: `fmt::format("{}", id)`, and `std::format` if the standard
-// library has it. Includes fmt if it is installed.
+// Ids, statuses and all other enums that have a name in format strings: `fmt::format("{}", id)`,
+// and `std::format` if the standard library has it. Includes fmt if it is installed.
 
 #include <string_view>
 #include <version>
 
 #include <ebb/id.h>
+#include <ebb/print.h>
 #include <ebb/status.h>
 
 #if __has_include(<fmt/format.h>)
@@ -20,11 +21,11 @@ struct fmt::formatter<ebb::InstanceId> : fmt::formatter<std::string_view> {
     }
 };
 
-template <>
-struct fmt::formatter<ebb::InstanceStatus> : fmt::formatter<std::string_view> {
+template <ebb::detail::NamedEnum Enum>
+struct fmt::formatter<Enum> : fmt::formatter<std::string_view> {
     template <typename Context>
-    auto format(ebb::InstanceStatus status, Context& context) const {
-        return fmt::formatter<std::string_view>::format(ebb::to_string(status), context);
+    auto format(Enum value, Context& context) const {
+        return fmt::formatter<std::string_view>::format(ebb::detail::name_of(value), context);
     }
 };
 #endif
@@ -40,11 +41,11 @@ struct std::formatter<ebb::InstanceId> : std::formatter<std::string_view> {
     }
 };
 
-template <>
-struct std::formatter<ebb::InstanceStatus> : std::formatter<std::string_view> {
+template <ebb::detail::NamedEnum Enum>
+struct std::formatter<Enum> : std::formatter<std::string_view> {
     template <typename Context>
-    auto format(ebb::InstanceStatus status, Context& context) const {
-        return std::formatter<std::string_view>::format(ebb::to_string(status), context);
+    auto format(Enum value, Context& context) const {
+        return std::formatter<std::string_view>::format(ebb::detail::name_of(value), context);
     }
 };
 #endif

@@ -9,6 +9,7 @@
 #include <ebb/id.h>
 #include <ebb/json.h>
 #include <ebb/label.h>
+#include <ebb/print.h>
 #include <ebb/status.h>
 #include <ebb/time.h>
 
@@ -129,6 +130,38 @@ struct PersonalDecision {
     std::string request_id{};  ///< repeating a request with the same id changes nothing
     std::optional<std::int64_t> expected_revision{};  ///< see RequestOptions; durable engine only
 };
+
+/// `confirm`, `reject`.
+std::string_view to_string(PersonalDecision::Verdict verdict);
+
+/// How a decision ended: the member `decision` of what the next steps get as their input. Give a
+/// handler's input type a member of this type to read it:
+///
+///     struct Approved {
+///         std::int64_t amount = 0;  // a member of the decision's own input
+///         ebb::DecisionResult decision;
+///     };
+///     EBB_FIELDS(Approved, amount, decision)
+///
+/// An input of the decision that is not a JSON object is the member `input`.
+struct DecisionResult {
+    enum class Verdict { Confirmed, Rejected };
+
+    Verdict verdict = Verdict::Confirmed;
+    /// Everyone who confirmed, in order, or the one who rejected. Empty if no one gave a name, and
+    /// if the deadline rejected.
+    std::vector<std::string> by{};
+    std::string comment{};  ///< of the last one who decided; of the engine at a deadline
+    TimePoint at{};
+
+    bool operator==(const DecisionResult&) const = default;
+};
+
+/// `confirmed`, `rejected`, as in JSON.
+std::string_view to_string(DecisionResult::Verdict verdict);
+
+void ebb_read(const ValueReader& json, DecisionResult& decision);
+void ebb_write(ValueWriter& json, const DecisionResult& decision);
 
 struct WriteOptions {
     /// By an operator: any attribute, not only those that may be written from outside, and all

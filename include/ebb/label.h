@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include <ebb/print.h>
 #include <ebb/time.h>
 
 // Labels: typed values by which instances are found (docs/reference/filters.md).

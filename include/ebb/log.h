@@ -7,6 +7,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <ebb/print.h>
+
 namespace ebb {
 
 class Clock;

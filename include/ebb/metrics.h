@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <ebb/observer.h>
+#include <ebb/print.h>
 #include <ebb/store.h>
 #include <ebb/time.h>
 
@@ -52,6 +53,9 @@ struct Metric {
     Kind kind = Kind::Gauge;
     std::vector<MetricValue> values{};
 };
+
+/// `gauge`, `counter`.
+std::string_view to_string(Metric::Kind kind);
 
 /// An HTTP request that was answered.
 struct AnsweredRequest {

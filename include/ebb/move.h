@@ -13,9 +13,9 @@
 
 namespace ebb::stateless {
 
-/// Moves an instance out of `from` into `to`. Saved: this call stored it there. Idle: it was there
-/// already, and `snapshot` is its current state. From then on, run_stored and the related functions
-/// run it.
+/// Moves an instance out of `from` into `to`. Saved: this call stored it there. Idle: it was
+/// already there, and `snapshot` is its current state. From then on, run_stored and the related
+/// functions run it.
 ///
 /// The snapshot is first stored in a form that cannot be executed (released), and becomes
 /// executable only if its row in `from` is still `moved`. A process that sleeps in the middle of

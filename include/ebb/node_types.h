@@ -122,7 +122,7 @@ class NodeTypes {
 
     explicit NodeTypes(NodeTypesOptions options = {});
 
-    /// Throws Error with InvalidArgument if the type is known already, InvalidPayload if a schema
+    /// Throws Error with InvalidArgument if the type is already known, InvalidPayload if a schema
     /// is not valid.
     NodeTypes& add_raw(const std::string& type, const NodeType& contract, Handler handler);
     /// The same for a handler whose calls are completed later: no thread waits for them. The output

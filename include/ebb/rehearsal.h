@@ -9,6 +9,7 @@
 #include <ebb/definition.h>
 #include <ebb/instance.h>
 #include <ebb/json.h>
+#include <ebb/print.h>
 #include <ebb/status.h>
 #include <ebb/time.h>
 

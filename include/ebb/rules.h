@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <ebb/json.h>
+#include <ebb/print.h>
 #include <ebb/time.h>
 
 // Rules as plain data: typed attributes, and the conditions over them that say what comes next.
@@ -26,6 +27,9 @@ enum class AttributeType {
     Uuid,
     Document,  ///< any JSON
 };
+
+/// As in a definition: `text`, ..., `uuid`, `json`.
+std::string_view to_string(AttributeType type);
 
 /// One typed value of an instance.
 struct Attribute {
@@ -132,6 +136,15 @@ struct Rules {
 
     bool operator==(const Rules&) const = default;
 };
+
+// The words of the JSON form: `level`, `dead_letter`, ...
+std::string_view to_string(Trigger::Mode mode);
+/// `handle` for a handler.
+std::string_view to_string(Rules::OnException on_exception);
+std::string_view to_string(Rules::OnIdle on_idle);
+std::string_view to_string(Rules::FinalWhilePending final_while_pending);
+std::string_view to_string(Rules::ExternalWrites external_writes);
+std::string_view to_string(Rules::Evolution evolution);
 
 /// The name of the step that handles exceptions (Rules::OnException::Handle).
 inline constexpr std::string_view kExceptionStep = "_EXCPT";

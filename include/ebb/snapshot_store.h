@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/print.h>
 #include <ebb/stateless.h>
 #include <ebb/store.h>
 #include <ebb/time.h>

@@ -15,6 +15,7 @@
 #include <ebb/instance.h>
 #include <ebb/json.h>
 #include <ebb/observer.h>
+#include <ebb/print.h>
 #include <ebb/time.h>
 
 // Workflows without a store and without threads, for serverless functions, request handlers and
@@ -30,6 +31,9 @@ class LogSink;
 }  // namespace ebb
 
 namespace ebb::stateless {
+
+/// Of <ebb/print.h>, for the enums of this namespace.
+using ebb::operator<<;
 
 /// The status of an instance, for the program that runs it.
 enum class SnapshotStatus {

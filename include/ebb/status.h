@@ -1,11 +1,11 @@
 #pragma once
 
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <ebb/json.h>
+#include <ebb/print.h>
 
 namespace ebb {
 
@@ -33,8 +33,6 @@ bool is_terminal(InstanceStatus status);
 inline bool operator==(InstanceStatus status, std::string_view name) {
     return to_string(status) == name;
 }
-
-std::ostream& operator<<(std::ostream& out, InstanceStatus status);
 
 template <detail::JsonObject T>
 void to_json(T& json, InstanceStatus status) {

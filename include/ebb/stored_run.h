@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <ebb/print.h>
 #include <ebb/snapshot_store.h>
 #include <ebb/stateless.h>
 
@@ -40,6 +41,9 @@ struct StoredRun {
     /// For a log: `order-17 has changed in the meantime: version 4 was saved by worker-2 at ...`.
     std::string sentence() const;
 };
+
+/// `saved`, `idle`, `lost`, `not_found`.
+std::string_view to_string(StoredRun::Kind kind);
 
 /// Runs a stored instance: step after step, each saved before the next begins, until nothing is
 /// due, the instance ends, or `execute.step_limit` is reached. A process that loses a race stops

@@ -30,7 +30,7 @@ class TypeLibrary {
     TypeLibrary();
 
     /// Adds the types of a JSON text. Throws DefinitionError with all problems, including types
-    /// that exist already; then nothing was added. The handler entry of a type is checked where it
+    /// that already exist; then nothing was added. The handler entry of a type is checked where it
     /// is used.
     void add_json(std::string_view text, const std::string& file = {});
 

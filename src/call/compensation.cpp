@@ -9,6 +9,18 @@
 
 namespace ebb {
 
+std::string_view to_string(CompensatedStep::Outcome outcome) {
+    switch (outcome) {
+        case CompensatedStep::Outcome::Completed:
+            return "completed";
+        case CompensatedStep::Outcome::Failed:
+            return "failed";
+        case CompensatedStep::Outcome::Unknown:
+            return "unknown";
+    }
+    return "unknown";
+}
+
 namespace {
 
 CompensatedStep::Outcome to_public(Outcome outcome) {

@@ -100,7 +100,7 @@ HandlerRegistry& HandlerRegistry::add_raw(std::string name, Handler handler) {
     if (!is_new) {
         throw Error(
             ErrorCode::InvalidArgument,
-            fmt::format("A handler \"{}\" is registered already.", found->first)
+            fmt::format("A handler \"{}\" is already registered.", found->first)
         );
     }
     return *this;

@@ -1,8 +1,13 @@
 #include "call/observers.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
+#include <memory>
+#include <typeinfo>
 #include <utility>
+
+#include <cxxabi.h>
 
 #include <ebb/error.h>
 
@@ -122,33 +127,63 @@ Handler Observers::guard(const Handler& handler) const {
 
 namespace {
 
+/// The class of an observer, as it is spelled in C++.
+std::string type_name(const Observer& observer) {
+    if (dynamic_cast<const CommitObserver*>(&observer) != nullptr) return "ebb::make_observer";
+    const char* name = typeid(observer).name();
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> readable(
+        abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free
+    );
+    return status == 0 ? readable.get() : name;
+}
+
+void log_failure(
+    const Log& log, const Observer& observer, const Notified& notified, std::string_view error
+) {
+    std::vector<LogField> fields{
+        {"observer", type_name(observer)},
+        {"function", notified.function},
+        {"instance", notified.instance.to_string()},
+    };
+    if (!notified.event.empty()) fields.emplace_back("history_event", notified.event);
+    fields.emplace_back("error", error);
+    log.write(LogLevel::Error, "observer_failed", fields);
+}
+
 /// Calls an observer, and logs what it throws.
 template <typename Tell>
-void notify(const Log& log, Tell tell) {
+void notify(const Log& log, const Observer& observer, const Notified& notified, Tell tell) {
     try {
         tell();
     } catch (const std::exception& error) {
-        log.error("observer_failed", {{"error", error.what()}});
+        log_failure(log, observer, notified, error.what());
     } catch (...) {
-        log.error("observer_failed", {{"error", "unknown exception"}});
+        log_failure(log, observer, notified, "an exception that is not a std::exception");
     }
 }
 
 }  // namespace
 
 template <typename Tell>
-void Observers::each(const Log& log, Tell tell) const {
-    for (const auto& observer : observers_) notify(log, [&] { tell(*observer); });
+void Observers::each(const Log& log, const Notified& notified, Tell tell) const {
+    for (const auto& observer : observers_) {
+        notify(log, *observer, notified, [&] { tell(*observer); });
+    }
 }
 
 void Observers::on_call(const StepContext& step, const CallDelay& delay, const Log& log) const {
     for (WorkerObserver* observer : of_workers_) {
-        notify(log, [&] { observer->on_call(step, delay); });
+        notify(log, *observer, {"on_call", step.instance, {}}, [&] {
+            observer->on_call(step, delay);
+        });
     }
 }
 
 void Observers::before_step(const StepContext& step, const Payload& input, const Log& log) const {
-    each(log, [&](Observer& observer) { observer.before_step(step, input); });
+    each(log, {"before_step", step.instance, {}}, [&](Observer& observer) {
+        observer.before_step(step, input);
+    });
 }
 
 void Observers::after_step(
@@ -165,7 +200,9 @@ void Observers::after_step(
     } else {
         end.output = std::get<Payload>(result);
     }
-    each(log, [&](Observer& observer) { observer.after_step(step, end); });
+    each(log, {"after_step", step.instance, {}}, [&](Observer& observer) {
+        observer.after_step(step, end);
+    });
 }
 
 std::string Observers::traceparent(const CallId& call) const noexcept {
@@ -192,19 +229,30 @@ void Observers::committed(
     for (std::size_t i = 0; i < events.size(); ++i) {
         const HistoryEntry& entry = entries[i];
         const Notice notice = notice_of(events[i].type);
-        const bool is_resumed = resumes_step(state, events[i]);
-        each(log, [&](Observer& observer) {
-            if (notice == Notice::Start) observer.on_start(instance);
-            if (notice == Notice::Error) observer.on_error(instance, entry);
-            if (notice == Notice::Pause) observer.on_pause(instance, entry);
-            if (notice == Notice::Resume || is_resumed) observer.on_resume(instance, entry);
-            if (notice == Notice::End) observer.on_end(instance);
-            if (notice == Notice::Retry) {
-                observer.on_retry_scheduled(instance, entry, retry_due(state, events[i].token));
-            }
-        });
+        const auto tell = [&](const char* function, auto call) {
+            each(log, {function, instance.id, entry.type}, call);
+        };
+        if (notice == Notice::Start) tell("on_start", [&](Observer& o) { o.on_start(instance); });
+        if (notice == Notice::Error) {
+            tell("on_error", [&](Observer& o) { o.on_error(instance, entry); });
+        }
+        if (notice == Notice::Pause) {
+            tell("on_pause", [&](Observer& o) { o.on_pause(instance, entry); });
+        }
+        if (notice == Notice::Resume || resumes_step(state, events[i])) {
+            tell("on_resume", [&](Observer& o) { o.on_resume(instance, entry); });
+        }
+        if (notice == Notice::End) tell("on_end", [&](Observer& o) { o.on_end(instance); });
+        if (notice == Notice::Retry) {
+            const TimePoint due = retry_due(state, events[i].token);
+            tell("on_retry_scheduled", [&](Observer& o) {
+                o.on_retry_scheduled(instance, entry, due);
+            });
+        }
     }
-    each(log, [&](Observer& observer) { observer.on_committed(instance, entries); });
+    each(log, {"on_committed", instance.id, {}}, [&](Observer& observer) {
+        observer.on_committed(instance, entries);
+    });
 }
 
 std::shared_ptr<Observer> make_observer(

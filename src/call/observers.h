@@ -18,6 +18,13 @@
 
 namespace ebb {
 
+/// What an observer is notified of.
+struct Notified {
+    const char* function;  ///< of Observer
+    const InstanceId& instance;
+    std::string_view event{};  ///< of the history; empty: a call, or a whole commit
+};
+
 /// The observers of one engine, in order; none sees another's exceptions. Filled before anything is
 /// observed, then constant.
 class Observers {
@@ -53,7 +60,7 @@ class Observers {
 
  private:
     template <typename Tell>
-    void each(const Log& log, Tell tell) const;
+    void each(const Log& log, const Notified& notified, Tell tell) const;
 
     std::vector<std::shared_ptr<Observer>> observers_;
     std::vector<Interceptor*> interceptors_;   ///< those of `observers_` that may refuse

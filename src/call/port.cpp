@@ -1,5 +1,8 @@
 #include "call/port.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -7,6 +10,28 @@
 #include <ebb/error.h>
 
 namespace ebb {
+
+namespace {
+
+/// What Ebb itself writes into the line of a handler.
+constexpr std::string_view kReservedKeys[] = {
+    "time",
+    "level",
+    "event",
+    "instance",
+    "workflow",
+    "step",
+    "handler",
+    "attempt",
+    "message",
+};
+
+bool is_reserved(std::string_view key) {
+    return std::find(std::begin(kReservedKeys), std::end(kReservedKeys), key) !=
+           std::end(kReservedKeys);
+}
+
+}  // namespace
 
 void write_handler_log(
     const Log& log,
@@ -25,7 +50,12 @@ void write_handler_log(
             {"attempt", context.attempt},
             {"message", message},
         };
-        all.insert(all.end(), fields.begin(), fields.end());
+        std::vector<std::string> renamed;
+        renamed.reserve(fields.size());
+        for (const LogField& field : fields) {
+            LogField& added = all.emplace_back(field);
+            if (is_reserved(field.key)) added.key = renamed.emplace_back(field.key).append("_");
+        }
         log.write(level, "handler_log", all);
     } catch (...) {
         // Out of memory: a log line is not worth the handler's call.

@@ -114,7 +114,7 @@ void CommandLine::add_reading() {
     show->add_flag("--all", show_.is_whole, "All turns of loops");
     add_times(show, show_.times);
     add_watch(show, show_.watches, show_.every);
-    add_output(show, {"json", "jsonl", "yaml"});
+    add_output(show, {"json", "jsonl", "yaml", "wide"});
 
     CLI::App* history = add_command("history", "Print an instance's events", [this](Session& s) {
         return show_history(s, history_);
@@ -132,7 +132,7 @@ void CommandLine::add_reading() {
         "-f,--follow,--watch", history_.follows, "Keep printing new events until the end"
     );
     add_times(history, history_.times);
-    add_output(history, {"json", "jsonl", "yaml"});
+    add_output(history, {"json", "jsonl", "yaml", "wide"});
 
     CLI::App* why =
         add_command("why", "Say what an instance waits for, or why it ended", [this](Session& s) {
@@ -290,7 +290,7 @@ void CommandLine::add_trace() {
         ->check(within(1, kHistoryMax))
         ->type_name("N");
     add_times(trace, trace_.times);
-    add_output(trace, {"json", "jsonl", "yaml"});
+    add_output(trace, {"json", "jsonl", "yaml", "wide"});
 }
 
 void CommandLine::add_requeue() {

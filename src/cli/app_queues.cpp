@@ -77,7 +77,7 @@ void CommandLine::add_triage() {
         ->check(within(1, DecisionQuery::kLimitMax))
         ->type_name("N");
     add_times(decisions, decisions_.times);
-    add_output(decisions, {"json", "jsonl", "yaml"});
+    add_output(decisions, {"json", "jsonl", "yaml", "wide"});
 
     CLI::App* failures = add_command(
         "failures",
@@ -96,7 +96,7 @@ void CommandLine::add_triage() {
         ->check(within(1, FailureQuery::kLimitMax))
         ->type_name("N");
     add_times(failures, failures_.times);
-    add_output(failures, {"json", "jsonl", "yaml"});
+    add_output(failures, {"json", "jsonl", "yaml", "wide"});
 }
 
 void CommandLine::add_queue() {

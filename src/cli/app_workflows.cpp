@@ -291,7 +291,7 @@ void CommandLine::add_workflows() {
             return list_workflows(s, workflows_);
         });
     workflows->group("Workflows");
-    add_output(workflows, {"json", "jsonl", "yaml", "name"});
+    add_output(workflows, {"json", "jsonl", "yaml", "wide", "name"});
     workflows->add_flag("--names", workflows_.only_names, "Only their names, one per line");
     workflows->add_flag(
         "--system", workflows_.has_system, "Also those that Ebb itself runs, such as ebb:webhook"
@@ -349,7 +349,8 @@ void CommandLine::add_init() {
         return make_project(s, init_);
     });
     init->group("Other");
-    init->add_option("FOLDER", init_.folder, "Where to write (default: the current folder)");
+    init->add_option("FOLDER", init_.folder, "Where to write (default: the current folder)")
+        ->check(not_empty("it is empty; name a folder, or leave it out for the current one"));
     init->add_option("--name", init_.name, "The workflow's name (default: that of the folder)")
         ->type_name("NAME");
     init->add_flag("--yaml", init_.is_yaml, "A workflow in YAML instead of a C++ project");

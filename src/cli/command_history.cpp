@@ -61,14 +61,18 @@ constexpr int kPayloadMax = 120;
 constexpr int kValueMax = 40;
 
 std::string detail_text(
-    const HistoryEntry& entry, const Style& style, const HistoryOptions& options
+    const HistoryEntry& entry, const Session& session, const HistoryOptions& options
 ) {
+    const Style& style = session.out();
     if (options.with_payloads && !entry.payload.empty()) return one_line(entry.payload);
     const std::string_view ellipsis = style.glyphs().ellipsis;
-    const auto words =
-        event_text(entry, {.times = options.times, .value_max = kValueMax, .ellipsis = ellipsis});
+    const auto words = event_text(
+        entry,
+        {.times = options.times, .value_max = session.text_limit(kValueMax), .ellipsis = ellipsis}
+    );
     if (words && !words->empty()) return *words;
-    if (!entry.payload.empty()) return payload_text(entry.payload, kPayloadMax, ellipsis);
+    if (!entry.payload.empty())
+        return payload_text(entry.payload, session.text_limit(kPayloadMax), ellipsis);
     return entry.ref == 0 ? std::string() : style.dim(fmt::format("see {}", entry.ref));
 }
 
@@ -118,7 +122,7 @@ class HistoryTable {
                 node_text(entry, blocks_),
                 has_run ? elapsed(entry.at - entry.started_at) : "",
                 truncate(one_line(entry.worker), worker_max, style.glyphs().ellipsis),
-                detail_text(entry, style, options_),
+                detail_text(entry, session_, options_),
             });
         }
         const std::string all = table.text(columns, style.glyphs().ellipsis);
@@ -185,7 +189,9 @@ int show_history(Session& session, const HistoryOptions& options) {
     } else {
         HistoryTable table(session, options, engine.find(id)->created_at);
         table.skip(engine, id, options.after);
-        print_events(session, table, events, true);
+        const std::string text = table.text(events, true);
+        session.print(text);
+        session.print(session.cut_hint(text));
     }
     return kOk;
 }

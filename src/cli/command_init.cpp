@@ -38,7 +38,7 @@ bool is_there(const std::filesystem::path& path) {
     return std::filesystem::exists(std::filesystem::symlink_status(path));
 }
 
-/// A new repository often has this file already: it is left as it is.
+/// A new repository often already has this file: it is left as it is.
 bool is_optional(const ProjectFile& file) {
     return file.path == ".gitignore";
 }

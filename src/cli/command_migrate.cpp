@@ -147,7 +147,7 @@ void tell_partitions(Session& session, const Partitions& partitions) {
     if (!partitions.period.empty()) {
         session.note(fmt::format(
             "Instances and their histories are {} by {}.\n",
-            partitions.is_new ? "now partitioned" : "partitioned already",
+            partitions.is_new ? "now partitioned" : "already partitioned",
             partitions.period
         ));
     }

@@ -293,8 +293,8 @@ class Run {
         const auto summary = engine_.find(id_);
         const bool has_ended = summary && summary->finished_at != TimePoint{};
         if (plan_.resumed) return has_ended ? " has ended" : " continues";
-        return has_ended ? " has this key already and has ended"
-                         : " has this key already and continues";
+        return has_ended ? " already has this key and has ended"
+                         : " already has this key and continues";
     }
 
     void tell_start() {

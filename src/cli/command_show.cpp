@@ -32,7 +32,8 @@ bool is_over(const InstanceView& view) {
 
 /// As wide as the terminal, or bounded if there is none.
 int room_of(const Session& session, int margin) {
-    return session.columns() == 0 ? kTextMax : std::max(session.columns() - margin, 20);
+    const int columns = session.columns();
+    return columns == 0 ? session.text_limit(kTextMax) : std::max(columns - margin, 20);
 }
 
 bool waits_for_somebody(const InstanceView& view) {
@@ -126,7 +127,8 @@ std::string facts(Session& session, const InstanceView& view, Times times) {
     const int columns = session.columns();
     const std::string_view ellipsis = style.glyphs().ellipsis;
     // A terminal gets whole lines of it.
-    const int room = columns == 0 ? kTextMax : kPayloadLinesMax * room_of(session, width + 4);
+    const int line = room_of(session, width + 4);
+    const int room = columns == 0 ? line : kPayloadLinesMax * line;
     add("id", summary.id.to_string());
     add("key", one_line(summary.key));
     add("labels", labels_text(summary.labels));
@@ -191,7 +193,9 @@ int show_all(Session& session, Client& engine, const ShowOptions& options) {
         if (session.options().is_json) {
             all.push_back(view::instance_json(view));
         } else {
-            text += (text.empty() ? "" : "\n") + picture(session, view, options);
+            const std::string one = picture(session, view, options);
+            text += (text.empty() ? "" : "\n") + one;
+            text += session.cut_hint(one);
         }
     }
     if (!session.options().is_json) {

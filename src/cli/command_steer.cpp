@@ -93,7 +93,7 @@ std::string done(std::string_view what, const InstanceId& id) {
 
 /// A request that finds nothing to do is not an error, as when it is repeated.
 std::string already(std::string_view state, const InstanceId& id) {
-    return fmt::format("Nothing has changed: {} was {} already", id.to_string(), state);
+    return fmt::format("Nothing has changed: {} was already {}", id.to_string(), state);
 }
 
 std::string nothing(std::string_view what, const InstanceId& id, std::string_view state) {

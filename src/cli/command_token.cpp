@@ -46,7 +46,7 @@ int create(Session& session, Access& access, const TokenOptions& options) {
     };
     if (!given.project.empty()) credential.project = given.project;
     const auto created = access.create_token(credential);
-    if (!created) refuse(fmt::format("The token \"{}\" exists already.", options.name));
+    if (!created) refuse(fmt::format("The token \"{}\" already exists.", options.name));
     if (session.options().is_json) {
         nlohmann::ordered_json json = created->view;
         json["token"] = created->token;

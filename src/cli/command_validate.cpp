@@ -27,10 +27,12 @@ namespace {
 
 constexpr std::size_t kFileListBytesMax = std::size_t{16} << 20;
 
-TextStyle text_style(const Style& style) {
+TextStyle text_style(const Session& session) {
+    const Style& style = session.out();
     return {
         .charset = style.has_unicode() ? TextStyle::Charset::Unicode : TextStyle::Charset::Ascii,
         .colors = style.has_colors() ? TextStyle::Colors::Ansi : TextStyle::Colors::None,
+        .columns = session.columns(),
     };
 }
 
@@ -54,7 +56,7 @@ void tell(Session& session, const DefinitionFile& file, bool is_drawn) {
         "{} {}: {} v{} is valid\n", done, file.path, file.definition.name, file.definition.version
     ));
     if (is_drawn && !session.options().is_quiet) {
-        session.print(to_text(file.definition, {}, text_style(style)));
+        session.print(to_text(file.definition, {}, text_style(session)));
     }
 }
 

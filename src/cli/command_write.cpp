@@ -66,8 +66,7 @@ void add_assignment(Json& values, const Rules& rules, const std::string& text) {
             "The attribute \"{}\"{} needs a JSON value, and {} is not one. Write a text in quotes: "
             "{}{}'\"abc\"'.",
             name,
-            attribute == nullptr ? std::string()
-                                 : fmt::format(" ({})", rules::to_string(attribute->type)),
+            attribute == nullptr ? std::string() : fmt::format(" ({})", to_string(attribute->type)),
             value.empty() ? "an empty text" : clean_text(value, 60),
             name,
             is_json ? ":=" : "="

@@ -58,7 +58,7 @@ bool is_filled(Store& store, const std::string& url) {
         throw Error(
             ErrorCode::InvalidArgument,
             fmt::format(
-                "--demo fills an empty database, and {} has workflows or instances already. Give "
+                "--demo fills an empty database, and {} already has workflows or instances. Give "
                 "another --db, or none for a database in memory.",
                 shown_url(url)
             )

@@ -80,7 +80,7 @@ DemoPlans::Call DemoPlans::next(const StepContext& step) {
         if (!plan.has_bad_undo) return call;
         plan.has_bad_undo = false;
         call.failure =
-            DemoFailure{step.handler, "http_409", "The payment was settled already", true};
+            DemoFailure{step.handler, "http_409", "The payment was already settled", true};
         return call;
     }
     if (!plan.failure || plan.failure->handler != step.handler || plan.failures_left == 0) {

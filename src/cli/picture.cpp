@@ -103,6 +103,7 @@ std::string draw_picture(
     const TextStyle text_style{
         .charset = style.has_unicode() ? Charset::Unicode : Charset::Ascii,
         .colors = style.has_colors() && is_shown ? Colors::Ansi : Colors::None,
+        .columns = is_shown ? session.columns() : 0,
     };
     return diagram::to_text(definition, options, text_style, notes);
 }

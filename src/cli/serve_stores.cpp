@@ -63,7 +63,7 @@ void become_dev(ServeStores& stores, const std::string& url) {
         throw Error(
             ErrorCode::InvalidArgument,
             fmt::format(
-                "--dev is only for a database that --dev has made, and {} has workflows already. "
+                "--dev is only for a database that --dev has made, and {} already has workflows. "
                 "Name a new one, such as --db sqlite:dev.db.",
                 shown_url(url)
             )

@@ -1,5 +1,7 @@
 #include "cli/session.h"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -32,7 +34,19 @@ Session::Session(CliStreams& streams, GlobalOptions options)
 Session::~Session() = default;
 
 int Session::columns() const {
-    return streams_.out.is_terminal ? streams_.out.columns() : 0;
+    const bool is_wide = options_.format == OutputFormat::Wide;
+    return streams_.out.is_terminal && !is_wide ? streams_.out.columns() : 0;
+}
+
+int Session::text_limit(int otherwise) const {
+    // Half of it, so that margins can be added.
+    constexpr int kNone = std::numeric_limits<int>::max() / 2;
+    return options_.format == OutputFormat::Wide ? kNone : otherwise;
+}
+
+std::string Session::cut_hint(std::string_view text) const {
+    if (columns() == 0 || text.find(out_.glyphs().ellipsis) == text.npos) return {};
+    return out_.dim("Some texts are cut: -o wide prints all.\n");
 }
 
 void Session::print(std::string_view text) {

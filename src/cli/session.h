@@ -37,8 +37,13 @@ class Session {
 
     TimePoint now() const { return streams_.clock->now(); }
 
-    /// The width of stdout; 0 (unbounded) if it is not a terminal.
+    /// The width of stdout; 0 (unbounded) if it is not a terminal, and with `-o wide`.
     int columns() const;
+    /// A limit of a text that is not the width of the terminal: none with `-o wide`.
+    int text_limit(int otherwise) const;
+    /// The line that says how to see what of `text` was cut at the width of the terminal; empty if
+    /// nothing was.
+    std::string cut_hint(std::string_view text) const;
 
     /// To stdout.
     void print(std::string_view text);

@@ -187,10 +187,12 @@ std::string Timeline::remark_of(const StepView& step) const {
     const bool is_under_way =
         step.status == StepStatus::Running || step.status == StepStatus::Retrying;
     if (is_under_way && !step.progress.empty()) {
-        text += (text.empty() ? "" : "  ") + payload_text(step.progress, kRemarkMax, "");
+        text += (text.empty() ? "" : "  ") +
+                payload_text(step.progress, session_.text_limit(kRemarkMax), "");
     }
     if (step.output.empty() || options_.with_payloads) return text;
-    return text + (text.empty() ? "" : "  ") + payload_text(step.output, kRemarkMax, "");
+    return text + (text.empty() ? "" : "  ") +
+           payload_text(step.output, session_.text_limit(kRemarkMax), "");
 }
 
 Timeline::Line Timeline::line_of(const StepView& step, int depth) const {
@@ -381,7 +383,8 @@ std::string Timeline::layout(const std::vector<Line>& lines) const {
         took = std::max(took, display_width(line.took));
     }
     const int before = name + status + at + took + 8;
-    const int room = columns == 0 ? kErrorMax : columns - before;
+    const int widest = columns == 0 ? session_.text_limit(kErrorMax) : columns;
+    const int room = columns == 0 ? widest : columns - before;
     std::string text;
     const auto put = [&](std::string row) {
         if (columns > 0) row = truncate(row, columns, ellipsis);
@@ -401,7 +404,7 @@ std::string Timeline::layout(const std::vector<Line>& lines) const {
                           pad(line.took, took + 2);
         const bool fits = display_width(line.error) <= room;
         if (!line.error.empty() && fits) row += style_.paint(Color::Red, line.error);
-        const int remark_room = std::min(room, kRemarkMax);
+        const int remark_room = std::min(room, session_.text_limit(kRemarkMax));
         if ((line.error.empty() || !fits) && remark_room >= kRemarkMin) {
             row += style_.dim(truncate(line.remark, remark_room, ellipsis));
         }
@@ -409,8 +412,7 @@ std::string Timeline::layout(const std::vector<Line>& lines) const {
         if (line.error.empty() || fits) continue;
         const std::size_t begin = line.name.find_first_not_of(' ');
         const std::string margin(begin + 4, ' ');
-        const int width =
-            std::max((columns == 0 ? kErrorMax : columns) - static_cast<int>(begin) - 4, 20);
+        const int width = std::max(widest - static_cast<int>(begin) - 4, 20);
         const auto wrapped = wrap(line.error, width);
         for (std::size_t i = 0; i < wrapped.size() && i < kErrorLinesMax; ++i) {
             const bool is_cut = i + 1 == kErrorLinesMax && wrapped.size() > kErrorLinesMax;

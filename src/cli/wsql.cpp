@@ -182,7 +182,7 @@ class Reader {
 
     void create_transition(Cursor& cursor, const std::string& name) {
         if (!transitions_lines_.try_emplace(name, line_).second) {
-            throw Fault{fmt::format("The transition \"{}\" exists already.", one_line(name))};
+            throw Fault{fmt::format("The transition \"{}\" already exists.", one_line(name))};
         }
         timeouts_[name] = std::chrono::hours(1);
         read_timeout(cursor, name);
@@ -197,7 +197,7 @@ class Reader {
     void create_condition(const std::string& name, std::string_view text) {
         if (text.empty()) throw Fault{"The condition is empty."};
         if (!conditions_.try_emplace(name, Cursor::unquoted(text)).second) {
-            throw Fault{fmt::format("The condition \"{}\" exists already.", one_line(name))};
+            throw Fault{fmt::format("The condition \"{}\" already exists.", one_line(name))};
         }
         conditions_lines_[name] = line_;
     }
@@ -263,7 +263,7 @@ class Reader {
         cursor.take("as");
         const std::string_view text = cursor.until("");
         if (text.empty()) throw Fault{"The condition is empty."};
-        if (!final_.empty()) throw Fault{"There is a final condition already: join them by OR."};
+        if (!final_.empty()) throw Fault{"There is already a final condition: join them by OR."};
         final_line_ = line_;
         // It may be the name of a condition.
         const auto found = conditions_.find(std::string(text));

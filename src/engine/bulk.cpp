@@ -68,11 +68,11 @@ std::optional<ActOutcome> outcome_of_error(const Error& error) {
 std::string_view reason_of(BulkAction action) {
     switch (action) {
         case BulkAction::Cancel:
-            return "It is cancelled already.";
+            return "It is already cancelled.";
         case BulkAction::Abort:
-            return "It is aborted already.";
+            return "It is already aborted.";
         case BulkAction::Pause:
-            return "It is paused already.";
+            return "It is already paused.";
         case BulkAction::Resume:
             return "It is not paused.";
         case BulkAction::Requeue:

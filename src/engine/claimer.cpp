@@ -74,7 +74,7 @@ int Claimer::claim(int room, bool is_told) {
         .is_told = is_told,
     };
     if (room > 0) request.handlers = claimable_handlers();
-    if (request.limited_queues.empty()) return claim_unlimited(std::move(request));
+    if (request.limited_queues.empty()) return claim_unlimited(std::move(request)).count;
     return claim_within_limits(std::move(request));
 }
 
@@ -88,7 +88,7 @@ std::vector<std::string> Claimer::claimable_handlers() {
     return names;
 }
 
-int Claimer::claim_unlimited(ClaimRequest request) {
+Claimer::Claimed Claimer::claim_unlimited(ClaimRequest request) {
     if (request.limit > 0) return claim_and_post(request);
     // The engine's own tasks need no room.
     request.handlers.clear();
@@ -100,24 +100,28 @@ int Claimer::claim_within_limits(ClaimRequest request) {
     const int free_slots = signals_.take_free_slots();
     // In turns, so that neither kind of queue can take all the room from the other.
     const bool is_limited_first = std::exchange(is_limited_first_, !is_limited_first_);
-    int limited = is_limited_first ? claim_limited(request) : 0;
-    request.limit -= limited;
-    const int unlimited = claim_unlimited(request);
-    request.limit -= unlimited;
-    if (!is_limited_first) limited = claim_limited(request);
+    int limited = 0;
+    int all = 0;
+    for (const bool is_limited : {is_limited_first, !is_limited_first}) {
+        const Claimed claimed = is_limited ? claim_limited(request) : claim_unlimited(request);
+        if (is_limited) limited = claimed.count;
+        all += claimed.count;
+        request.limit -= claimed.count;
+        if (claimed.has_failed) break;
+    }
     // If the slot is not used again here, another worker may wait for it.
     if (limited < free_slots) hints_.note_any_work();
-    return limited + unlimited;
+    return all;
 }
 
-int Claimer::claim_limited(const ClaimRequest& request) {
+Claimer::Claimed Claimer::claim_limited(const ClaimRequest& request) {
     ClaimRequest limited = request;
     const std::vector<std::string>& served = environment_.options.queues;
     limited.queues = request.limited_queues;
     std::erase_if(limited.queues, [&](const std::string& queue) {
         return !served.empty() && std::find(served.begin(), served.end(), queue) == served.end();
     });
-    if (limited.queues.empty()) return 0;
+    if (limited.queues.empty()) return {};
     const auto is_async = [this](const std::string& handler) {
         return environment_.handlers.find_async(handler) != nullptr;
     };
@@ -128,46 +132,49 @@ int Claimer::claim_limited(const ClaimRequest& request) {
     // without a thread needs none.
     const int threads = environment_.options.threads - environment_.statistics.thread_slots;
     limited.limit = std::min(request.limit, threads);
-    const int claimed = claim_slots(limited);
-    without_threads.limit -= claimed;
-    return claimed + claim_slots(without_threads);
+    const Claimed claimed = claim_slots(limited);
+    if (claimed.has_failed) return claimed;
+    without_threads.limit -= claimed.count;
+    const Claimed others = claim_slots(without_threads);
+    return {.count = claimed.count + others.count, .has_failed = others.has_failed};
 }
 
-int Claimer::claim_slots(const ClaimRequest& request) {
-    if (request.limit <= 0 || request.handlers.empty()) return 0;
+Claimer::Claimed Claimer::claim_slots(const ClaimRequest& request) {
+    if (request.limit <= 0 || request.handlers.empty()) return {};
     const Committer::Acquiring acquiring(committer_);
     try {
         LimitedClaims claims = environment_.store.claim_limited(request);
         signals_.note_due(claims.next_start);
-        return post(std::move(claims.claims));
+        return {.count = post(std::move(claims.claims))};
     } catch (const std::exception& error) {
         environment_.report("claim_failed", error);
-        return 0;
+        return {.has_failed = true};
     }
 }
 
 int Claimer::claim_stops(const InstanceId& instance) {
     return claim_and_post({
-        .worker = environment_.options.worker_id,
-        .handlers = {},
-        .queues = {},
-        .limit = environment_.options.claim_batch_max,
-        .bytes_max = bytes_max(),
-        .instance = instance,
-        .stops_only = true,
-    });
+                              .worker = environment_.options.worker_id,
+                              .handlers = {},
+                              .queues = {},
+                              .limit = environment_.options.claim_batch_max,
+                              .bytes_max = bytes_max(),
+                              .instance = instance,
+                              .stops_only = true,
+                          })
+        .count;
 }
 
-int Claimer::claim_and_post(const ClaimRequest& request) {
+Claimer::Claimed Claimer::claim_and_post(const ClaimRequest& request) {
     const Committer::Acquiring acquiring(committer_);
     std::vector<Claim> claims;
     try {
         claims = environment_.store.claim(request);
     } catch (const std::exception& error) {
         environment_.report("claim_failed", error);
-        return 0;
+        return {.has_failed = true};
     }
-    return post(std::move(claims));
+    return {.count = post(std::move(claims))};
 }
 
 int Claimer::post(std::vector<Claim> claims) {

@@ -45,15 +45,22 @@ class Claimer final : public Service {
     int claim_stops(const InstanceId& instance);
 
  private:
+    /// What the claims of a round have brought so far.
+    struct Claimed {
+        int count = 0;
+        bool has_failed = false;
+    };
+
     Duration longest_pause() const;
     std::int64_t bytes_max() const;
-    int claim_and_post(const ClaimRequest& request);
+    /// Reports what the store throws, so a round makes no more claims after it.
+    Claimed claim_and_post(const ClaimRequest& request);
     /// In the queues with limits among `request.limited_queues` that are served here.
-    int claim_limited(const ClaimRequest& request);
-    int claim_slots(const ClaimRequest& request);
+    Claimed claim_limited(const ClaimRequest& request);
+    Claimed claim_slots(const ClaimRequest& request);
     /// Those that can be called now.
     std::vector<std::string> claimable_handlers();
-    int claim_unlimited(ClaimRequest request);
+    Claimed claim_unlimited(ClaimRequest request);
     int claim_within_limits(ClaimRequest request);
     int post(std::vector<Claim> claims);
     std::optional<item::ClaimedTask> prepare(Claim claim);

@@ -192,12 +192,6 @@ bool Engine::decide(const InstanceId& id, const PersonalDecision& decision) {
 }
 
 void Engine::signal(
-    const InstanceId& id, std::string_view name, const Payload& payload, std::string_view request_id
-) {
-    signal(id, name, payload, RequestOptions{.request_id = std::string(request_id)});
-}
-
-void Engine::signal(
     const InstanceId& id,
     std::string_view name,
     const Payload& payload,
@@ -230,22 +224,6 @@ bool Engine::pause(const InstanceId& id, const RequestOptions& options) {
 
 bool Engine::resume(const InstanceId& id, const RequestOptions& options) {
     return core_->request_change(id, make_resume(options.by), options.expected_revision);
-}
-
-bool Engine::cancel(const InstanceId& id, std::string_view by, std::string_view reason) {
-    return cancel(id, {.by = std::string(by), .reason = std::string(reason)});
-}
-
-bool Engine::abort(const InstanceId& id, std::string_view by, std::string_view reason) {
-    return abort(id, {.by = std::string(by), .reason = std::string(reason)});
-}
-
-bool Engine::pause(const InstanceId& id, std::string_view by, std::string_view reason) {
-    return pause(id, {.by = std::string(by), .reason = std::string(reason)});
-}
-
-bool Engine::resume(const InstanceId& id, std::string_view by) {
-    return resume(id, {.by = std::string(by)});
 }
 
 bool Engine::requeue(const InstanceId& id, const RequeueOptions& options) {

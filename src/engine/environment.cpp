@@ -11,6 +11,7 @@
 
 #include "engine/queue_name.h"
 #include "support/clock.h"
+#include "support/json.h"
 #include "support/uuid.h"
 #include "support/warning_limit.h"
 
@@ -50,6 +51,24 @@ void require_within(std::string_view name, std::int64_t value, std::int64_t min,
     }
 }
 
+/// It is printed in tables, logs and histories, and typed in commands.
+void check_worker_id(const std::string& id) {
+    constexpr std::size_t kMax = EngineOptions::kWorkerIdBytesMax;
+    const bool is_word = std::all_of(id.begin(), id.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte > ' ' && byte != 0x7f;
+    });
+    if (id.size() <= kMax && is_word && clean_text(id, kMax) == id) return;
+    throw_bad_option(
+        "worker_id",
+        fmt::format(
+            "at most {} bytes of UTF-8 text without spaces and control characters, not \"{}\"",
+            kMax,
+            clean_text(id, kMax)
+        )
+    );
+}
+
 void check(const EngineOptions& options) {
     require_within("threads", options.threads, 1, 4096);
     require_within("in_flight_max", options.in_flight_max, 1, 100'000);
@@ -77,7 +96,7 @@ void check(const EngineOptions& options) {
     if (options.error_bytes_max < 64 || options.error_bytes_max > options.payload_bytes_max) {
         throw_bad_option("error_bytes_max", "64 to payload_bytes_max");
     }
-    if (options.worker_id.size() > 200) throw_bad_option("worker_id", "at most 200 bytes");
+    check_worker_id(options.worker_id);
 }
 
 Log make_log(LogSink* sink, const Clock& clock) {

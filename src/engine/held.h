@@ -38,7 +38,7 @@ class HeldState {
 
     /// Idle -> Called.
     void call(AttemptPtr attempt);
-    /// Called -> Idle: the call never began, or what followed from it is committed already.
+    /// Called -> Idle: the call never began, or what followed from it is already committed.
     void end_call();
     /// Called -> Idle, unless the call has begun; returns whether it did not.
     bool withdraw();

@@ -225,7 +225,7 @@ void HistoryReader::read_chunk(Seq before, Seq floor) const {
 std::optional<HistoryEvent> HistoryReader::previous_stored(
     Seq before, Seq floor, std::string_view prefix
 ) const {
-    // What is newer than this was looked through already.
+    // What is newer than this was already looked through.
     Seq top = live_.recent.complete_from() - 1;
     if (before != 0) top = std::min(top, before - 1);
     while (top > floor) {

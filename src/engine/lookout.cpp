@@ -63,8 +63,8 @@ void Lookout::look_for_blocked() {
 void Lookout::tell_lost(const std::vector<std::string>& workers) {
     if (workers.empty() || !environment_.subscribers.wants(kWorkerLostType)) return;
     for (const std::string& worker : workers) {
-        const TimePoint now = environment_.store.now();
-        tell(kWorkerLostType, make_instance_id(now), text_of(OrderedJson{{"worker", worker}}));
+        const InstanceId id = make_instance_id(environment_.clock, environment_.store.now());
+        tell(kWorkerLostType, id, text_of(OrderedJson{{"worker", worker}}));
     }
 }
 

@@ -14,7 +14,7 @@ namespace ebb::engine {
 /// there is no subscription.
 class Relay final : public Service {
  public:
-    /// `start` starts the deliveries of rows, each of which may be started already.
+    /// `start` starts the deliveries of rows, each of which may already be started.
     Relay(Environment& environment, std::function<void(std::span<const OutboxRow>)> start);
 
     std::string_view name() const override { return "relay"; }

@@ -28,8 +28,9 @@ void Engine::Core::send_in(
     const Mail mail{
         .to = id,
         .key =
-            {.sender = options.request_id.empty() ? make_instance_id(environment.now()).to_string()
-                                                  : options.request_id},
+            {.sender = options.request_id.empty()
+                           ? make_instance_id(environment.clock, environment.now()).to_string()
+                           : options.request_id},
         .kind = std::string(mail_kind(event)),
         .body = encode_mail(event),
     };

@@ -138,7 +138,7 @@ Beginning begin(
     engine::LiveInstance& live = *beginning.live;
     live.program = program;
     live.row = {
-        .id = make_instance_id(now),
+        .id = make_instance_id(environment.clock, now),
         .workflow = definition.name,
         .version = definition.version,
         .key = options.key,

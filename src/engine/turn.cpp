@@ -24,8 +24,8 @@ bool replaces(const TaskChange& change) {
     return change.kind == TaskChange::Kind::Put || change.kind == TaskChange::Kind::Remove;
 }
 
-/// A later Put or Remove replaces what was wanted before; anything else is meant for a row that is
-/// there already, so it cannot share a commit with the one that makes it.
+/// A later Put or Remove replaces what was wanted before; anything else is meant for a row that
+/// already exists, so it cannot share a commit with the one that makes it.
 bool can_merge(std::vector<TaskChange>& tasks, const std::vector<TaskChange>& more) {
     return std::all_of(more.begin(), more.end(), [&](const TaskChange& change) {
         return replaces(change) || find_change(tasks, change.token) == nullptr;

@@ -403,8 +403,10 @@ void ping_webhook(Store& store, const std::string& name) {
         refuse(fmt::format("The webhook \"{}\" is disabled, so nothing is sent to it.", name));
     }
     const TimePoint now = store.now();
+    const SystemClock system;
+    const Clock* of_store = store.traits().clock;
     const OutboxRow row{
-        .instance = make_instance_id(now),
+        .instance = make_instance_id(of_store != nullptr ? *of_store : system, now),
         .notice =
             {.subscription = name, .seq = 0, .type = std::string(kPingType), .data = "{}", .at = now
             },

@@ -103,7 +103,7 @@ std::string restraint(const Facts& facts, std::size_t index) {
     }
     const bool has_fired = mark.fires > 0;
     if (rule.mode == Trigger::Mode::Once && has_fired)
-        return "has fired already, and its mode is once";
+        return "has already fired, and its mode is once";
     if (rule.mode == Trigger::Mode::Edge) return "waits until its condition has been false";
     return {};
 }

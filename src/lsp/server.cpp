@@ -181,7 +181,7 @@ void Server::answer(const Json& id, std::string_view method, const Json& params)
         );
     } else if (is_initialized_ && method == "initialize") {
         out_.push_back(
-            make_error(id, RpcError::InvalidRequest, "The server is initialized already.")
+            make_error(id, RpcError::InvalidRequest, "The server is already initialized.")
         );
     } else if (found == requests().end()) {
         out_.push_back(make_error(

@@ -24,7 +24,7 @@ enum class TextKind {
 
 /// By name (`*.ebb.yaml`, `*.ebb.yml`, `*.ebb.json`) or by content, also of a broken text.
 TextKind kind_of(std::string_view name, std::string_view text);
-/// The same for a text whose tree is there already.
+/// The same for a text whose tree is already there.
 TextKind kind_of(std::string_view name, const yaml::LineTree& tree);
 
 struct CheckOptions {

@@ -264,7 +264,12 @@ Snapshot Engine::start(std::string_view workflow, const Payload& given, const St
     check_id(options.workflow_id, "The workflow_id", kWorkflowIdBytesMax);
     check_id(options.key, "The key", kKeyBytesMax);
     const TimePoint now = options.now ? *options.now : environment.clock.now();
-    const InstanceId run = options.run_id ? *options.run_id : make_instance_id(now);
+    // The ids of the clock do not follow a date that the caller sets.
+    const auto make_run_id = [&] {
+        return options.now ? make_instance_id(ManualClock(now))
+                           : make_instance_id(environment.clock, now);
+    };
+    const InstanceId run = options.run_id ? *options.run_id : make_run_id();
     const InstanceId id = options.workflow_id.empty() ? run : instance_id_of(options.workflow_id);
     const Program* program = known->program.get();
     const NodeIndex start_node = start_of(*program, options.start_node);

@@ -245,7 +245,7 @@ class Reader {
                 )
             );
         }
-        // Nodes that were read already are those of the first one.
+        // Nodes that were already read are those of the first one.
         if (data_ && data_->workflow != workflow) throw_corrupt("it names two workflows");
         if (data_) return;
         const Program& program = *workflow->program;

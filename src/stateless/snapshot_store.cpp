@@ -91,7 +91,7 @@ SnapshotStore::Row SnapshotStore::row_of(const Snapshot& snapshot, const SaveOpt
         .keep_for = options.keep_for,
     };
     if (row.info.save_id.empty()) {
-        row.info.save_id = make_instance_id(SystemClock().now()).to_string();
+        row.info.save_id = make_instance_id(SystemClock()).to_string();
     }
     if (row.json.size() > options_.snapshot_bytes_max) {
         throw Error(

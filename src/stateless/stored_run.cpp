@@ -32,7 +32,7 @@ SaveResult save_surely(Save save) {
 SaveOptions save_options(const Snapshot& snapshot, const StoredRunOptions& options) {
     return {
         .by = options.by,
-        .save_id = make_instance_id(SystemClock().now()).to_string(),
+        .save_id = make_instance_id(SystemClock()).to_string(),
         .keep_for = snapshot.is_finished() ? options.keep_finished_for : std::nullopt,
     };
 }
@@ -114,6 +114,20 @@ Snapshot deliver(const Engine& engine, Snapshot snapshot, const ExecuteOptions& 
 }
 
 }  // namespace
+
+std::string_view to_string(StoredRun::Kind kind) {
+    switch (kind) {
+        case StoredRun::Kind::Saved:
+            return "saved";
+        case StoredRun::Kind::Idle:
+            return "idle";
+        case StoredRun::Kind::Lost:
+            return "lost";
+        case StoredRun::Kind::NotFound:
+            return "not_found";
+    }
+    return "lost";
+}
 
 std::string StoredRun::sentence() const {
     switch (kind) {

@@ -78,7 +78,7 @@ class AdminStore {
     /// Removes what expired before `now`.
     virtual void remove_expired(TimePoint now) = 0;
 
-    /// Adds all rows or none. Rows that are there already stay.
+    /// Adds all rows or none. Rows that are already there stay.
     virtual void append_audit(std::span<const AuditRow> rows) = 0;
     virtual std::vector<AuditRow> list_audit(const AuditQuery& query) = 0;
     /// Removes the rows up to this id, and the one that has it. Returns how many.

@@ -52,7 +52,7 @@ struct Mail {
 
 enum class SendResult {
     Sent,
-    Known,     ///< unread mail with this key is there already: nothing was written
+    Known,     ///< unread mail with this key is already there: nothing was written
     NotFound,  ///< there is no such instance
     Ended,     ///< the instance has ended, so nothing was written
 };

@@ -59,7 +59,7 @@ std::string_view to_string(PartitionPeriod period);
 
 /// Divides the instances and their histories into partitions by the time of their start, from now
 /// on into new ones of that period; what there is already becomes the first one. Returns false when
-/// it was so already. Component ebb::postgres.
+/// it was already so. Component ebb::postgres.
 bool partition_postgres(const PostgresOptions& options, PartitionPeriod period);
 
 /// What the sweep of a worker would do to the partitions, by the retention that is kept: nothing in

@@ -66,7 +66,7 @@ inline std::string filled(
     throw Error(
         ErrorCode::InvalidState,
         fmt::format(
-            "The database has a table or view \"{}\" already, which `ebb rules view` did not make.",
+            "The database already has a table or view \"{}\", which `ebb rules view` did not make.",
             name
         )
     );

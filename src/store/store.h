@@ -225,7 +225,7 @@ class Store {
     /// Returns the number of failures in a row; 0 if there is no such subscription.
     virtual std::int64_t note_delivery(const DeliveryNote& note) = 0;
 
-    /// Adds rows for what no commit has caused. Rows that are there already stay as they are.
+    /// Adds rows for what no commit has caused. Rows that are already there stay as they are.
     virtual void add_outbox(std::span<const OutboxRow> rows) = 0;
     /// At most `limit` rows of these subscriptions, the oldest first.
     virtual std::vector<OutboxRow> outbox(
@@ -288,7 +288,7 @@ class Store {
 
     /// Puts mail for instances, and makes each of them have its kMailTask, due now. One result
     /// each, in order. Repeated after a lost answer: Known as long as the mail is unread; who
-    /// decides it must recognize a request that was decided already.
+    /// decides it must recognize a request that was already decided.
     virtual std::vector<SendResult> send(std::span<const Mail> mail) = 0;
 
     /// Removes the mail of an instance that has ended, and its kMailTask. Returns how much it was.

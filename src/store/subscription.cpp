@@ -16,7 +16,7 @@ void check_subscription_count(std::int64_t others) {
     throw Error(
         ErrorCode::LimitExceeded,
         fmt::format(
-            "There are {} subscriptions already, and no more are allowed. Delete one first.",
+            "There are already {} subscriptions, and no more are allowed. Delete one first.",
             Subscription::kCountMax
         )
     );

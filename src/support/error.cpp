@@ -58,6 +58,10 @@ std::string_view to_string(ErrorCode code) {
     return "internal";
 }
 
+std::string_view to_string(Diagnostic::Severity severity) {
+    return severity == Diagnostic::Severity::Error ? "error" : "warning";
+}
+
 Error::Error(ErrorCode code, const std::string& message, std::source_location where)
     : std::runtime_error(message), code_(code), where_(where) {}
 

@@ -208,7 +208,7 @@ std::string explain(const ProcessRequest& request, int error) {
 
 FileDescriptor open_handle(pid_t pid) {
     FileDescriptor handle = open_process(pid);
-    // ESRCH: this process ignores SIGCHLD and the child is gone already; then its
+    // ESRCH: this process ignores SIGCHLD and the child is already gone; then its
     // status is unknown.
     if (handle.is_open() || errno == ESRCH) return handle;
     const std::system_error error(errno, std::generic_category(), "it cannot be watched");

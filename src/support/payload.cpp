@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -68,8 +69,16 @@ std::string find_unwritable(const JsonType& json, const std::string& place) {
     return {};
 }
 
+/// A number that the JSON library would write as null.
+template <typename JsonType>
+bool has_odd_number(const JsonType& json) {
+    if (json.is_number_float()) return !std::isfinite(json.template get<double>());
+    return json.is_structured() && std::any_of(json.begin(), json.end(), has_odd_number<JsonType>);
+}
+
 template <typename JsonType>
 std::string write(const JsonType& json) {
+    if (has_odd_number(json)) throw_unwritable(find_unwritable(json, {}));
     try {
         return json.dump();
     } catch (const Json::exception& error) {
@@ -228,7 +237,9 @@ std::size_t ValueReader::one_of(const char* const* names, std::size_t count) con
         if (i > 0) all += i + 1 == count ? " or " : ", ";
         all += fmt::format("\"{}\"", names[i]);
     }
-    refuse(fmt::format("must be {}", all));
+    const std::string rule = fmt::format("must be {}", all);
+    if (json_->is_string()) throw_misfit(pointer(), rule, "another string");
+    refuse(rule);
 }
 
 std::size_t ValueReader::size() const {

@@ -27,7 +27,7 @@ bool is_sealed(std::string_view text);
 /// Throws Error.
 std::string open_secret(const SecretBox* box, const std::string& stored, std::string_view place);
 
-/// A secret as it must be stored. One that is sealed already stays, and without a box a secret is
+/// A secret as it must be stored. One that is already sealed stays, and without a box a secret is
 /// stored in clear text.
 std::string stored_secret(const SecretBox* box, const std::string& secret, std::string_view place);
 

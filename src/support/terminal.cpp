@@ -52,7 +52,7 @@ std::string terminal_json(std::string json) {
     for (std::size_t at = 0; at < json.size();) {
         const auto byte = static_cast<unsigned char>(json[at]);
         if (byte < 0x7F) {
-            // C0 is escaped already, and between tokens it is layout.
+            // C0 is already escaped, and between tokens it is layout.
             ++at;
             continue;
         }

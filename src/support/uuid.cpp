@@ -7,8 +7,6 @@
 
 #include <pthread.h>
 
-#include "support/sync.h"
-
 namespace ebb {
 
 namespace {
@@ -75,21 +73,38 @@ InstanceId lowest_id_of(TimePoint time) {
     return id;
 }
 
-InstanceId make_instance_id(TimePoint now) {
-    // The 12 bits behind the time count within the millisecond, so that ids of one process never go
-    // back.
-    static Mutex mutex;
-    static std::uint64_t last = 0;
+namespace {
+
+/// The next stamp after `last`: the time in milliseconds, and behind it 12 bits that count within
+/// one.
+std::uint64_t next_stamp(std::uint64_t last, TimePoint now) {
     const auto since_epoch =
         std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
     const auto millis = static_cast<std::uint64_t>(std::max<long>(0, since_epoch));
+    return std::max(last + 1, millis << 12);
+}
+
+std::uint64_t take_stamp(std::atomic<std::uint64_t>& last, TimePoint now) {
+    std::uint64_t before = last.load(std::memory_order_relaxed);
+    std::uint64_t stamp = next_stamp(before, now);
+    while (!last.compare_exchange_weak(before, stamp, std::memory_order_relaxed)) {
+        stamp = next_stamp(before, now);
+    }
+    return stamp;
+}
+
+}  // namespace
+
+InstanceId make_instance_id(const Clock& clock) {
+    return make_instance_id(clock, clock.now());
+}
+
+InstanceId make_instance_id(const Clock& clock, TimePoint now) {
     std::uint64_t stamp = 0;
     if (auto& fixed = predictable()) {
-        stamp = fixed->last_stamp = std::max(fixed->last_stamp + 1, millis << 12);
+        stamp = fixed->last_stamp = next_stamp(fixed->last_stamp, now);
     } else {
-        const Lock lock(mutex);
-        last = std::max(last + 1, millis << 12);
-        stamp = last;
+        stamp = take_stamp(clock.source().id_stamp().last, now);
     }
     const std::uint64_t high = (stamp >> 12 << 16) | 0x7000 | (stamp & 0xFFF);
     const std::uint64_t low = (random_bits() >> 2) | (std::uint64_t{1} << 63);

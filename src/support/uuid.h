@@ -2,14 +2,17 @@
 
 #include <cstdint>
 
+#include <ebb/clock.h>
 #include <ebb/id.h>
 #include <ebb/time.h>
 
 namespace ebb {
 
-/// Makes ids of version 7 that rise strictly within the process, also inside one millisecond (RFC
-/// 9562, 6.2 method 1). Thread-safe.
-InstanceId make_instance_id(TimePoint now);
+/// Makes ids of version 7. Those of one clock (Clock::source) rise strictly, also inside one
+/// millisecond (RFC 9562, 6.2 method 1) and if the clock is set back. Thread-safe.
+InstanceId make_instance_id(const Clock& clock);
+/// The same for a date that was read from the clock before.
+InstanceId make_instance_id(const Clock& clock, TimePoint now);
 
 /// No id that was made at `time` or later is below it; all that were made in an earlier millisecond
 /// are.

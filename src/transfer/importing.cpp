@@ -107,7 +107,7 @@ class Importer {
         throw Error(
             ErrorCode::InvalidState,
             fmt::format(
-                "Instance {} is in this store already, as {} of revision {}, and did not come from "
+                "Instance {} is already in this store, as {} of revision {}, and did not come from "
                 "this snapshot: it would have two owners.",
                 id().to_string(),
                 to_string(row.status),

@@ -144,7 +144,7 @@ class MoveOut {
         check_is_still_out(there);
         Snapshot free = engine_.reclaim(there.snapshot, options_.by);
         const SaveOptions saving{
-            .by = options_.by, .save_id = make_instance_id(SystemClock().now()).to_string()
+            .by = options_.by, .save_id = make_instance_id(SystemClock()).to_string()
         };
         const auto result = surely([&] { return to_.save(free, there.info.version, saving); });
         if (!is_saved(result)) return std::nullopt;
@@ -197,9 +197,7 @@ std::optional<Snapshot> release_stored(
         }
         if (is_released(there->snapshot)) return std::move(there->snapshot);
         Snapshot released = engine.release(std::move(there->snapshot), by);
-        const SaveOptions saving{
-            .by = by, .save_id = make_instance_id(SystemClock().now()).to_string()
-        };
+        const SaveOptions saving{.by = by, .save_id = make_instance_id(SystemClock()).to_string()};
         const auto result =
             surely([&] { return store.save(released, there->info.version, saving); });
         if (is_saved(result)) return released;

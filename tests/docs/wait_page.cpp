@@ -1,6 +1,8 @@
 // The C++ of docs/how-to/wait.md.
 
 #include <chrono>
+#include <cstdint>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,6 +33,22 @@ ebb::Definition loan_workflow() {
 
 //! [builder]
 
+//! [result]
+struct ApprovedLoan {
+    std::int64_t amount = 0;
+    ebb::DecisionResult decision;
+};
+EBB_FIELDS(ApprovedLoan, amount, decision)
+
+std::string pay(const ApprovedLoan& loan) {
+    std::ostringstream out;
+    out << "paid " << loan.amount << ", " << loan.decision.verdict << " by";
+    for (const std::string& person : loan.decision.by) out << ' ' << person;
+    return out.str();
+}
+
+//! [result]
+
 //! [open]
 std::vector<std::string> open_decisions(ebb::Engine& engine) {
     std::vector<std::string> open;
@@ -55,6 +73,16 @@ void answer(ebb::Engine& engine, const std::string& order, const std::string& us
 }
 
 //! [decide]
+
+TEST(WaitPage, a_handler_reads_who_decided) {
+    ebb::testing::World world(
+        ebb::WorkflowBuilder("loan").decision("board").quorum(2).step("pay").build()
+    );
+    world.handlers().add("pay", pay);
+    const auto loan = world.start("loan", ebb::Payload::text(R"({"amount": 7})"));
+    loan.decide({.by = "ann"}).decide({.by = "bob", .comment = "fine"});
+    EXPECT_EQ(loan.output<std::string>(), "paid 7, confirmed by ann bob");
+}
 
 TEST(WaitPage, people_decide_by_the_key_of_the_order) {
     const ebb::StorePtr store = ebb::open_memory_store();

@@ -56,7 +56,7 @@ test('a grant whose ID is taken is not written over', async () => {
   await button('New grant…').click();
   await sheet().getByLabel('Who', { exact: true }).fill('someone');
   await sheet().getByLabel('ID').fill('finance');
-  await sheet().getByText('“finance” exists already.').waitFor();
+  await sheet().getByText('“finance” already exists.').waitFor();
   await button('Create the grant').click();
   assert.ok(!mock.control.requests.some((request) => request.startsWith('PUT')));
 });

@@ -252,7 +252,7 @@ test('the columns of an address are shown and not kept; a saved view has its own
   await page.getByLabel('Name of the view').fill('why dead');
   await button('Save').click();
   await open('instances');
-  assert.ok((await heads()).includes('took'), 'the address of another visit is no choice');
+  assert.ok((await heads()).includes('took'), 'the address of another visit is not a choice');
   await page.getByRole('button', { name: 'why dead' }).click();
   await page.waitForURL(/cols=/);
   assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'error']);

@@ -129,7 +129,7 @@ for (const [name, [request, whole]] of Object.entries(PAGES)) {
   });
 }
 
-test('what is not there says so and leads to the list', async () => {
+test('what does not exist says so and leads to the list', async () => {
   for (const [path, list] of [['instances/019e0000-0000-7000-8000-000000000000', 'Instances'], ['workflows/nothing', 'Workflows'], ['build/nothing', 'Workflows']]) {
     await goto(path);
     await trouble().getByText('Not found.').first().waitFor();
@@ -221,6 +221,6 @@ test('what a person has typed in a start form outlives the server and the page',
   await goto('workflows/order');
   await settled(page);
   await button('Start…').click();
-  assert.equal(await page.getByLabel('Order number').inputValue(), '', 'what was sent is no draft any more');
+  assert.equal(await page.getByLabel('Order number').inputValue(), '', 'what was sent is not a draft any more');
   assert.deepEqual(faults, []);
 });

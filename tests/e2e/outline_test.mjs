@@ -29,7 +29,7 @@ const names = (text) => outlineOf(text).map((piece) => piece.name);
 /** The lines of `after` that `before` lacks, and the other way round. */
 const changed = (before, after) => [after.split('\n').filter((line) => !before.split('\n').includes(line)), before.split('\n').filter((line) => !after.split('\n').includes(line))];
 
-test('the nodes are found with their lines, and texts that are no steps are not', () => {
+test('the nodes are found with their lines, and texts that are not steps are not', () => {
   assert.deepEqual(names(TEXT), ['reserve', 'charge', 'pack', 'fulfil', 'ship', 'print', 'mail', 'approve']);
   assert.deepEqual([at(TEXT, 'reserve').line, at(TEXT, 'charge').line, at(TEXT, 'ship').line], [5, 9, 14]);
   assert.equal(at(TEXT, 'ship').fields.get('queue').text, '"a: b"');

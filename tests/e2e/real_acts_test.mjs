@@ -299,7 +299,7 @@ test('what is related: the other instance with its key, those with its failure, 
   await page.getByText('2 instances').or(page.locator('.one').nth(1)).first().waitFor();
 });
 
-test('retention: the rule of a workflow is set, refused if it is no duration, and removed', async () => {
+test('retention: the rule of a workflow is set, refused if it is not a duration, and removed', async () => {
   await open('workflows/contract?tab=retention');
   await page.getByText('There is no rule: instances are kept forever.').waitFor();
   await page.getByLabel('Completed instances are kept for').fill('soon');

@@ -79,7 +79,7 @@ test('a permission that is lost in the middle: the sheet says so and keeps what 
       const [name, value] = answer.headers.getSetCookie()[0].split(';')[0].split(/=(.*)/s);
       await browser.context.clearCookies();
       await browser.context.addCookies([{ ...mine.find((one) => one.name === name), value }]);
-      // The request of the page has its cookie already; this one takes that of the viewer.
+      // The request of the page already has its cookie; this one takes that of the viewer.
       const headers = { ...route.request().headers(), cookie: `${name}=${value}` };
       await route.fulfill({ response: await route.fetch({ headers }) });
     });

@@ -166,7 +166,7 @@ test('a server that is killed: the page stays, and shows what happened when it i
   await real.api('POST', `/instances/${id}/abort`, { reason: 'after the crash' });
   await status('aborted').waitFor();
   await page.getByRole('status').filter({ hasText: 'The server does not answer.' }).waitFor({ state: 'detached' });
-  // What the browser logs of the requests that failed is no fault of the page.
+  // What the browser logs of the requests that failed is not a fault of the page.
   faults.splice(0);
 });
 

@@ -12,7 +12,7 @@
     (message "FAILED: %s" text)
     (kill-emacs 1)))
 
-;; Only a guard against hanging for ever; nothing depends on how long anything takes.
+;; Only a guard against hanging forever; nothing depends on how long anything takes.
 (defun ebb-wait (text condition)
   (with-timeout (60 (ebb-expect nil (concat "waited for " text)))
     (while (not (funcall condition))

@@ -4,7 +4,7 @@ local source = os.getenv("EBB_SOURCE_DIR")
 local folder = os.getenv("EBB_WORK_DIR")
 package.path = source .. "/editors/neovim/?.lua;" .. package.path
 
--- Only a guard against hanging for ever; nothing depends on how long anything takes.
+-- Only a guard against hanging forever; nothing depends on how long anything takes.
 local GUARD = 60000
 
 local function fail(text)

@@ -16,6 +16,7 @@ NEEDED = [
     "README.md",
     "docs/tutorial.md",
     "docs/images/instance.png",
+    "examples/README.md",
     "examples/hello.yaml",
     "examples/order/order.cpp",
     "contrib/systemd/ebb-serve.service",

@@ -53,7 +53,7 @@ void ignore_refusal(const std::function<void()>& act) {
     try {
         act();
     } catch (const Error&) {
-        // It has ended already.
+        // It has already ended.
     }
 }
 

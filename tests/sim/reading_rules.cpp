@@ -414,7 +414,7 @@ void RulesReading::on_state_written(const Entry& e) {
     require(payload(e.seq) == state_, "the state is " + state_.dump());
     require(e.ref == write_ && !fired_.empty(), "the write before has fired nothing");
     for (const std::string& trigger : fired_) {
-        require(!pending_.contains(trigger), trigger + " is pending already");
+        require(!pending_.contains(trigger), trigger + " is already pending");
         pending_[trigger] = {.fired = e.seq};
     }
     fired_.clear();

@@ -288,7 +288,7 @@ void RulesReading::on_resumed(const Entry& e) {
 }
 
 void RulesReading::on_recover_requested(const Entry& e) {
-    require(!is_rolled_back(), "it is rolled back already");
+    require(!is_rolled_back(), "it is already being rolled back");
     recover_to_ = payload(e.seq).at("to").get<std::int64_t>();
     recover_then_ = payload(e.seq).at("then").get<std::string>();
     if (savepoint_ && savepoint_->reached > recover_to_) savepoint_.reset();

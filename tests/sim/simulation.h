@@ -116,7 +116,7 @@ class Simulation {
     struct Away {
         std::string home;         ///< its snapshot as it was exported; empty: no process has it yet
         std::string text;         ///< as it is now
-        bool is_leaving = false;  ///< it may be back already
+        bool is_leaving = false;  ///< it may already be back
     };
 
     /// What was known of an instance when it was purged.

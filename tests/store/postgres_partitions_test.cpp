@@ -57,7 +57,7 @@ class PostgresPartitions : public ::testing::Test {
     /// Started now; ended at once if `has_ended`.
     InstanceId start(bool has_ended, const std::string& key = {}, const std::string& name = "w") {
         NewInstance instance = instance_of(1);
-        instance.row.id = make_instance_id(clock_.now());
+        instance.row.id = make_instance_id(clock_);
         instance.row.workflow = name;
         instance.row.key = key;
         if (has_ended) {
@@ -74,7 +74,6 @@ class PostgresPartitions : public ::testing::Test {
         return store_->housekeep({&rule, 1});
     }
 
-    PredictableIds ids_{1};  // those of another test may be of a later time
     ManualClock clock_{kStart};
     std::string schema_ = fresh_schema();
     StorePtr store_;

@@ -290,7 +290,7 @@ TEST_F(PostgresTls, answers_in_large_records_are_read_to_their_end) {
         }
     });
     const bool is_read = done.wait_for(60s) == std::future_status::ready;
-    EXPECT_TRUE(is_read) << "what is there already is waited for";
+    EXPECT_TRUE(is_read) << "what is already there is waited for";
     // So that it ends all the same.
     while (done.wait_for(100ms) != std::future_status::ready) {
         server_->execute(

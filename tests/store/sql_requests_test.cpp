@@ -104,7 +104,9 @@ TEST_F(SqlRequests, start_and_steer_an_instance_to_its_end) {
     shop(call("decide", id, ", 'approve', 'confirm', by => 'ada'"));
     work();
     EXPECT_EQ(status(id), InstanceStatus::Completed);
-    EXPECT_THAT(refused(call("signal", id, ", 'paid'")), HasSubstr("is already completed"));
+    EXPECT_THAT(
+        refused(call("signal", id, ", 'paid'")), HasSubstr("has ended: its status is completed")
+    );
 }
 
 TEST_F(SqlRequests, leave_nothing_when_the_transaction_rolls_back) {

@@ -83,7 +83,7 @@ TEST(SqliteReaders, that_read_at_once_open_their_connections_once) {
     const ManualClock clock(TimePoint(1'760'000'000s));
     Connections connections;
     const StorePtr store = make_sqlite_store({.path = dir.file("ebb.db")}, clock);
-    const InstanceId id = make_instance_id(clock.now());
+    const InstanceId id = make_instance_id(clock);
     const auto read_at_once = [&] {
         connections.gather(kReaders);
         std::vector<std::jthread> readers;

@@ -27,6 +27,8 @@ PHRASES = [
         r"(?<!there )(?:is|are) no (?!longer|more|less|better|worse|different|later|earlier|fewer)[a-z]+",
         "is not a ..., are not ...",
     ),
+    (r"(?:answer|give|return|send)(?:s|ed)? no (?:JSON|YAML|UTF-8)", "... that is not JSON"),
+    (r"(?:is|are|was|were|has|have|had) \w+ already|exists? already", "is already ..., has already ..."),
     # "where" for "if".
     # Old or rare words.
     (r"for ever", "forever, indefinitely"),
@@ -82,6 +84,9 @@ _ABOUT_PHRASES = ("tests/style/", "docs/style-guide.md")
 # Nor is text that must stay as it is: a migration has a checksum.
 _NOT_WRITTEN = ("/corpus/", "/embedded/", "/migrations/", "/previous/")
 _SCRIPTS = (".py", ".sh", ".cmake", ".sql")
+# The web UI and the extensions of editors. Their code cannot be told from their texts, so only phrases of
+# several words count.
+_FRONT_ENDS = (".ts", ".js", ".mjs", ".svelte", ".lua", ".el", ".kt", ".html")
 
 
 # Ends with a full stop, as a sentence before would.
@@ -163,7 +168,7 @@ def _cpp(tree, path):
 def _script(text):
     prose = _Prose()
     for number, line in enumerate(text.split("\n"), start=1):
-        prose.add(re.sub(r"^\s*(#+|--)\s?", " ", line), number)
+        prose.add(re.sub(r"^\s*(#+|--|//+|/?\*+|;+)\s?", " ", line), number)
     return prose
 
 
@@ -172,11 +177,13 @@ def _hits(tree, path):
         return list(_markdown(tree.files[path]).hits())
     if extension(path) in CPP:
         return list(_cpp(tree, path).hits())
+    if extension(path) in _FRONT_ENDS:
+        return [hit for hit in _script(tree.files[path]).hits() if " " in hit[1]]
     return list(_script(tree.files[path]).hits())
 
 
 def _judged(tree):
-    for path in tree.paths(ext=CPP + (".md",) + _SCRIPTS):
+    for path in tree.paths(ext=CPP + (".md",) + _SCRIPTS + _FRONT_ENDS):
         if not path.startswith(_ABOUT_PHRASES) and not any(part in path for part in _NOT_WRITTEN):
             yield path
     yield from tree.paths("dev", ext=("",))

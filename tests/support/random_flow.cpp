@@ -51,7 +51,7 @@ class FlowMaker {
     int count_ = 0;
     bool is_in_parallel_ = false;
     bool has_cycle_ = false;
-    std::vector<std::string> steps_;  // whose outputs may be there already
+    std::vector<std::string> steps_;  // whose outputs may already be there
 
     std::string name(const char* stem) { return stem + std::to_string(++count_); }
 

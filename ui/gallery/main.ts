@@ -1,4 +1,4 @@
-// All parts in all their states, on one page. It is no part of the UI that is embedded: tests/e2e/gallery_test.mjs builds it,
+// All parts in all their states, on one page. It is not a part of the UI that is embedded: tests/e2e/gallery_test.mjs builds it,
 // and looks at it with axe-core.
 import { mount } from 'svelte';
 import '../src/design/tokens.css';

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const out = resolve(process.argv[2] ?? join(root, 'dist'));
 const is_optional = process.argv.includes('--optional');
-// What npm says when the registry is not there, as against a lock file that is wrong.
+// What npm says when the registry does not answer, as against a lock file that is wrong.
 const UNREACHABLE = /code (E[45]\d\d|EAI_AGAIN|ECONN\w+|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EPROTO|ETIMEDOUT|ERR_SOCKET\w*|FETCH_ERROR|\w*CERT\w*)\b/;
 
 function write_nothing() {

@@ -72,7 +72,7 @@ export async function ask<Answer>(words: string[], target: Target, statuses = [0
   try {
     return JSON.parse(answer) as Answer;
   } catch {
-    throw new Error('The command answered no JSON: is it an older ebb?');
+    throw new Error('The answer of the command is not valid JSON: is it an older ebb?');
   }
 }
 

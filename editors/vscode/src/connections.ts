@@ -8,10 +8,10 @@ export interface Connection {
 }
 
 const isServer = (url: string) => /^(https?:\/\/|unix:)/.test(url);
-/** A password does not belong into a settings file, nor into the list of processes. */
+/** A password does not belong in a settings file, nor into the list of processes. */
 const hasPassword = (url: string) => /^[a-z]+:\/\/[^/@\s]*:[^/@\s]*@/i.test(url) || /[?&\s]password=/i.test(url);
 
-/** The connections of the settings, each address once, without what is no connection. */
+/** The connections of the settings, each address once, without what is not a connection. */
 export function connections(): Connection[] {
   const listed = vscode.workspace.getConfiguration('ebb').get<unknown>('connections');
   if (!Array.isArray(listed)) return [];

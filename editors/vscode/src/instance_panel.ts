@@ -8,7 +8,7 @@ import { isFromInstancePage, type ToInstancePage } from './protocol';
 
 /** How long events may gather before the panel asks for the rest. */
 const GATHER_MS = 120;
-/** How often a live instance that is shown is looked at: the beginning of a step is no event. */
+/** How often a live instance that is shown is looked at: the beginning of a step is not an event. */
 const LOOK_MS = 1_500;
 /** More than a person reads, less than a page can bear. */
 const EVENTS_MAX = 2_000;

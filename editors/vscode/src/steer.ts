@@ -19,7 +19,7 @@ export function faultOfJson(text: string): string | undefined {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? `This is no JSON: ${error.message}` : 'This is no JSON.';
+    return error instanceof Error ? `This is not valid JSON: ${error.message}` : 'This is not valid JSON.';
   }
 }
 

@@ -67,11 +67,7 @@ bool is_answered_by_move(Transition& t, const Event& event) {
 
 void on_move_requested(Transition& t, const event::MoveRequested& e) {
     if (t.is_over()) {
-        return t.refuse(
-            "invalid_state",
-            "The instance is " + std::string(to_string(t.state.status)) +
-                " already, so it cannot be moved."
-        );
+        return refuse_finished(t, "moved");
     }
     if (e.seen != t.state.last_seq) {
         return t.refuse("invalid_state", "The instance has changed since it was read.");

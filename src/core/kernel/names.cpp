@@ -1,7 +1,6 @@
 #include "core/kernel/names.h"
 
 #include <array>
-#include <ostream>
 #include <utility>
 
 #include "core/kernel/event.h"
@@ -153,10 +152,6 @@ std::string_view to_string(InstanceStatus status) {
 
 std::optional<InstanceStatus> parse_status(std::string_view text) {
     return value_of(kInstanceStatuses, text);
-}
-
-std::ostream& operator<<(std::ostream& out, InstanceStatus status) {
-    return out << to_string(status);
 }
 
 bool is_terminal(InstanceStatus status) {

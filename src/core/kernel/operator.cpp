@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/kernel/transition.h"
 #include "support/json.h"
 
@@ -60,12 +62,21 @@ void turn_into_cancel(Transition& t, Rollback& rollback, Seq cause) {
 
 }  // namespace
 
-void refuse_finished(Transition& t, std::string_view what) {
+void refuse_ended(Transition& t, std::string_view why) {
+    const InstanceStatus status = t.state.status;
+    // An instance completes and fails; others cancel and abort it.
+    const bool ends_itself =
+        status == InstanceStatus::Completed || status == InstanceStatus::Failed;
     t.refuse(
         "invalid_state",
-        "The instance is already " + std::string(to_string(t.state.status)) +
-            ", so it can no longer be " + std::string(what) + "."
+        fmt::format(
+            "The instance {} already {}{}.", ends_itself ? "has" : "was", to_string(status), why
+        )
     );
+}
+
+void refuse_finished(Transition& t, std::string_view what) {
+    refuse_ended(t, fmt::format(", so it can no longer be {}", what));
 }
 
 void unpark_all(Transition& t) {

@@ -30,7 +30,7 @@ class Projection {
     std::vector<Standing> waits_;
     InstanceStatus failure_ = InstanceStatus::Running;  ///< Running = there is none
     Seq error_ = 0;
-    bool has_labels_ = false;  ///< they have rows already
+    bool has_labels_ = false;  ///< they already have rows
 };
 
 }  // namespace ebb::kernel

@@ -261,7 +261,7 @@ class Following {
             stop_at(
                 "Its attribute \"{}\" cannot be converted to {}.",
                 attribute.name,
-                rules::to_string(attribute.type)
+                to_string(attribute.type)
             );
         }
         value = {.json = std::move(coerced.json), .written = migrated};

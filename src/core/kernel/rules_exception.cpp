@@ -152,7 +152,7 @@ void raise(Transition& t, const Origin& origin, Seq write, const rules::Outcome&
     Payload input = is_handled ? handler_input(t, last, outcome) : Payload();
     t.erase_token(origin.token);
     const Seq raised = t.append(std::move(event));
-    // If an operator is awaited already, nothing is undone without asking.
+    // If an operator is already awaited, nothing is undone without asking.
     const bool may_roll_back = t.phase() != InstanceStatus::DeadLetter;
     if (may_roll_back && rules_of(t).rules().on_exception == Rules::OnException::Compensate) {
         return begin_instance_rollback(t, Rollback::Kind::Failure, raised, 0);

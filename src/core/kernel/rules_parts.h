@@ -54,7 +54,7 @@ void end_exception(Transition& t);
 
 /// A transition that will not write.
 struct Unwritten {
-    TokenId token = 0;  ///< 0: it is gone already
+    TokenId token = 0;  ///< 0: it is already gone
     int trigger = -1;   ///< to hold back; -1: none
     Seq seq = 0;        ///< the event that says so
 };

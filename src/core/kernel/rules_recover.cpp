@@ -26,7 +26,7 @@ bool may_recover(Transition& t, const event::RecoverRequested& e) {
         refuse_finished(t, "taken back");
     } else if (is_rolled_back(t)) {
         t.refuse(
-            "invalid_state", "The instance is rolled back already: wait until that has ended."
+            "invalid_state", "The instance is already being rolled back: wait until that has ended."
         );
     } else {
         const auto event = e.to > 0 ? t.past.find_event(e.to) : std::nullopt;

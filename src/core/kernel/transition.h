@@ -302,6 +302,9 @@ void on_resumed(Transition& t, const event::Resumed& e);
 void on_requeued(Transition& t, const event::Requeued& e);
 void enter_dead_letter(Transition& t, Seq cause);
 void unpark_all(Transition& t);
+/// Refuses what an instance that has ended cannot do: `why` follows "has already failed".
+void refuse_ended(Transition& t, std::string_view why);
+/// It can no longer be `what`.
 void refuse_finished(Transition& t, std::string_view what);
 /// True (and ignores the event) if this request was seen before; else remembers it. Empty ids are
 /// never remembered.

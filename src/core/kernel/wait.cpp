@@ -131,15 +131,18 @@ Payload decided_output(const Transition& t, const Token& token, Json decision) {
 }
 
 Json decision_json(
-    const Token& token, std::string_view verdict, const event::DecisionMade& e, TimePoint now
+    const Token& token, bool is_confirmed, const event::DecisionMade& e, TimePoint now
 ) {
     Json by = Json::array();
-    for (const Vote& vote : token.votes) {
-        if (!vote.by.empty()) by.push_back(vote.by);
+    // One rejection decides, whatever was confirmed before.
+    if (!is_confirmed && !e.by.empty()) by.push_back(e.by);
+    if (is_confirmed) {
+        for (const Vote& vote : token.votes) {
+            if (!vote.by.empty()) by.push_back(vote.by);
+        }
     }
-    if (token.votes.empty() && !e.by.empty()) by.push_back(e.by);
     return {
-        {"verdict", verdict},
+        {"verdict", is_confirmed ? "confirmed" : "rejected"},
         {"by", std::move(by)},
         {"comment", e.comment},
         {"at", format_time(now)}
@@ -158,7 +161,7 @@ void complete_decision(
             t, token.id, {.code = "rejected", .message = message, .is_permanent = true}
         );
     }
-    Json decision = decision_json(token, is_confirmed ? "confirmed" : "rejected", e, t.now);
+    Json decision = decision_json(token, is_confirmed, e, t.now);
     token.input = t.append_at(
         token, HistoryType::DecisionCompleted, 0, decided_output(t, token, std::move(decision))
     );
@@ -327,12 +330,7 @@ bool was_decided_before(const Transition& t, const event::DecisionMade& e) {
 }
 
 void refuse_input(Transition& t, std::string_view what) {
-    t.refuse(
-        "invalid_state",
-        fmt::format(
-            "The instance is {} already and no longer accepts {}.", to_string(t.state.status), what
-        )
-    );
+    refuse_ended(t, fmt::format(" and no longer accepts {}", what));
 }
 
 void append_vote(Transition& t, const Token& token, const event::DecisionMade& e) {
@@ -438,7 +436,7 @@ void on_signal_received(Transition& t, const event::SignalReceived& e) {
         return t.refuse(
             "limit_exceeded",
             fmt::format(
-                "{} early signals are waiting already; Ebb keeps no more.", kBufferedSignalsMax
+                "{} early signals are already waiting; Ebb keeps no more.", kBufferedSignalsMax
             )
         );
     }

@@ -143,12 +143,12 @@ void NodeChecker::check_edges(const NodeGraph& graph) {
             key,
             edge.handle.empty()
                 ? fmt::format(
-                      "{} has a default edge already: a result goes one way only. Give this one a "
+                      "{} already has a default edge: a result goes one way only. Give this one a "
                       "\"handle\", or use a parallel block.",
                       in_quotes(edge.from)
                   )
                 : fmt::format(
-                      "{} has an edge for the handle {} already: a result goes one way only.",
+                      "{} already has an edge for the handle {}: a result goes one way only.",
                       in_quotes(edge.from),
                       in_quotes(edge.handle)
                   )

@@ -65,7 +65,7 @@ void NodeChecker::check_own_name() {
         .code = "duplicate_name",
         .path = path_ + "/" + key,
         .message = fmt::format(
-            "The name {} is taken already by the node at {}: names are unique in a workflow, since "
+            "The name {} is already taken by the node at {}: names are unique in a workflow, since "
             "steps.<name> reads them. A step with another name can run the same handler by "
             "`handler:`.",
             in_quotes(node.name),

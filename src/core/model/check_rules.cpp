@@ -111,7 +111,7 @@ class RulesChecker {
         for (std::size_t i = 0; i < rules_.attributes.size(); ++i) {
             const Attribute& attribute = rules_.attributes[i];
             const std::string path = fmt::format("/rules/attributes/{}", i);
-            // Columns of that name are there already, where rules have a table.
+            // Columns of that name are already there, where rules have a table.
             const bool is_reserved = attribute.name == "wid" || attribute.name == "instance_id";
             if (!is_attribute_name(attribute.name) || is_reserved) {
                 note(
@@ -198,7 +198,7 @@ class RulesChecker {
                     "{} cannot be the default of the attribute {} ({}); allowed is {}.",
                     clean_text(attribute.initial, kShownMax),
                     in_quotes(attribute.name),
-                    rules::to_string(attribute.type),
+                    to_string(attribute.type),
                     coerced.fault
                 )
             );
@@ -285,7 +285,7 @@ class RulesChecker {
                     "duplicate_name",
                     path,
                     fmt::format(
-                        "The name {} is taken already by a transition, a node or another "
+                        "The name {} is already taken by a transition, a node or another "
                         "savepoint.",
                         in_quotes(savepoint.name)
                     )
@@ -426,7 +426,7 @@ class RulesChecker {
                     "{} is not a value of the attribute {} ({}); allowed is {}.",
                     in_quotes(value),
                     in_quotes(attribute.name),
-                    rules::to_string(attribute.type),
+                    to_string(attribute.type),
                     coerced.fault
                 )
             );

@@ -37,7 +37,7 @@ void note_duplicates(Problems& problems, const Document& document, const std::st
         };
         set_range(diagnostic, range_of_key(member));
         diagnostic.related.push_back(
-            {.message = fmt::format("The key {} is here already.", in_quotes(member.key)),
+            {.message = fmt::format("The key {} is already here.", in_quotes(member.key)),
              .range = range_of_key(*first->second),
              .path = member_path}
         );

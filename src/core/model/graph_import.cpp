@@ -96,7 +96,7 @@ class Importer {
             note(
                 "duplicate_name",
                 path + "/id",
-                fmt::format("Another node has the id {} already.", in_quotes(*id))
+                fmt::format("Another node already has the id {}.", in_quotes(*id))
             );
             return;
         }

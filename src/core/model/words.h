@@ -103,11 +103,11 @@ inline constexpr std::array<Word<Rules::ExternalWrites>, 3> kExternalWritesWords
 }};
 
 template <typename Enum, std::size_t N>
-std::string word_of(const std::array<Word<Enum>, N>& words, Enum value) {
+constexpr std::string_view word_of(const std::array<Word<Enum>, N>& words, Enum value) {
     const auto found = std::find_if(words.begin(), words.end(), [value](const Word<Enum>& word) {
         return word.value == value;
     });
-    return std::string(found == words.end() ? words.front().text : found->text);
+    return found == words.end() ? words.front().text : found->text;
 }
 
 /// The candidate that `text` is most likely a misspelling of; empty when none is near.

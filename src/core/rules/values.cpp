@@ -33,21 +33,6 @@ Type predicate_type(AttributeType type) {
     return kTypes[static_cast<std::size_t>(type)];
 }
 
-std::string_view to_string(AttributeType type) {
-    constexpr std::array<std::string_view, 9> kNames{
-        "text",
-        "boolean",
-        "integer",
-        "double",
-        "numeric",
-        "timestamp",
-        "date",
-        "uuid",
-        "json",
-    };
-    return kNames[static_cast<std::size_t>(type)];
-}
-
 namespace {
 
 Coerced fault(std::string_view allowed) {

@@ -14,7 +14,6 @@
 namespace ebb::rules {
 
 predicate::Type predicate_type(AttributeType type);
-std::string_view to_string(AttributeType type);
 
 /// A value of `type` in its canonical form, or why `json` is none.
 struct Coerced {

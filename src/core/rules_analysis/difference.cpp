@@ -273,8 +273,8 @@ class Comparison {
                     "The attribute \"{}\" was {} and is {}: a value that it cannot have keeps an "
                     "instance on its version.",
                     name,
-                    rules::to_string(earlier->type),
-                    rules::to_string(attribute.type)
+                    to_string(earlier->type),
+                    to_string(attribute.type)
                 )
             );
         } else if (earlier->initial != attribute.initial) {
@@ -390,7 +390,7 @@ LiveState state_in(const rules::Program& program, const Json& attributes) {
             live.fault = fmt::format(
                 "The attribute \"{}\" ({}) cannot have its value.",
                 attribute.name,
-                rules::to_string(attribute.type)
+                to_string(attribute.type)
             );
             continue;
         }

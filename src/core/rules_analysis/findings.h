@@ -21,7 +21,7 @@ class Notes {
 
     std::vector<Diagnostic> take() { return std::move(found_); }
 
-    /// A trigger or a final condition has a finding already that explains why it never holds.
+    /// A trigger or a final condition already has a finding that explains why it never holds.
     void explain(std::string path) { explained_.insert(std::move(path)); }
 
     bool is_explained(const std::string& path) const { return explained_.contains(path); }

@@ -288,7 +288,7 @@ Json Server::rename_handler(
     if (is_taken) {
         throw Error(
             ErrorCode::InvalidArgument,
-            fmt::format("The name {} is taken already.", model::in_quotes(name))
+            fmt::format("The name {} is already taken.", model::in_quotes(name))
         );
     }
     HandlerEdits edits(name);
@@ -337,7 +337,7 @@ Json Server::rename(const Json& params) {
     if (is_taken && here.kind != NameKind::Branch) {
         throw Error(
             ErrorCode::InvalidArgument,
-            fmt::format("The name {} is taken already.", model::in_quotes(name))
+            fmt::format("The name {} is already taken.", model::in_quotes(name))
         );
     }
     Json edits = Json::array();

@@ -104,7 +104,7 @@ Json put_hook(AdminStore& admin, Hook hook, const SecretBox* box) {
     if (!known && admin.list(kKind).size() >= Hook::kCountMax) {
         throw Error(
             ErrorCode::LimitExceeded,
-            fmt::format("There are {} hooks already, which is the limit.", Hook::kCountMax)
+            fmt::format("There are already {} hooks, which is the limit.", Hook::kCountMax)
         );
     }
     if (is_sealed(hook.secret.text)) {

@@ -13,6 +13,10 @@
 
 namespace ebb {
 
+std::string_view to_string(Metric::Kind kind) {
+    return kind == Metric::Kind::Counter ? "counter" : "gauge";
+}
+
 namespace {
 
 using metrics::InstanceMetrics;

@@ -183,8 +183,8 @@ void Api::handle(http::Request request, const http::Responder& respond) {
     now.accepts_gzip = accepts_encoding(now.request, "gzip");
     const std::string peer = now.request.remote;
     const std::string_view given = now.request.header("X-Request-Id");
-    now.request_id = is_request_id(given) ? std::string(given)
-                                          : make_instance_id(service_.clock.now()).to_string();
+    now.request_id =
+        is_request_id(given) ? std::string(given) : make_instance_id(service_.clock).to_string();
     const bool is_proxy = std::any_of(
         options_.proxies.begin(),
         options_.proxies.end(),
@@ -603,7 +603,7 @@ http::Response Api::refuse(const http::Refusal& refusal, const std::string& remo
         const Lock lock(refusals_mutex_);
         ++refusals_[refusal.code];
     }
-    const std::string request_id = make_instance_id(service_.clock.now()).to_string();
+    const std::string request_id = make_instance_id(service_.clock).to_string();
     if (options_.log != nullptr && options_.log->is_enabled(LogLevel::Warning)) {
         const LogField fields[] = {
             {"reason", refusal.detail}, {"remote", remote}, {"request_id", request_id}

@@ -48,7 +48,7 @@ constexpr std::array kKinds = std::to_array<ProblemKind>({
      "This version exists with other content",
      "Raise the version of the definition."},
     {"ambiguous", 409, "The name fits several instances", "Give more of the id."},
-    {"conflict", 409, "It exists already", ""},
+    {"conflict", 409, "It already exists", ""},
     {"stale_attempt", 409, "The attempt is over", ""},
     {"invalid_session", 409, "The session of the worker is over", "Open a new session."},
     {"worker_displaced", 409, "Another worker has the name", "Give each worker its own name."},

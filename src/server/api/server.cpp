@@ -117,7 +117,7 @@ http::Response put_token(Service& service, Call& call) {
     body.check_all_used();
     auto created = service.access.create_token(credential);
     if (!created) {
-        throw Problem("conflict", fmt::format("The token \"{}\" exists already.", credential.name));
+        throw Problem("conflict", fmt::format("The token \"{}\" already exists.", credential.name));
     }
     created->view["token"] = created->token;
     auto response = json_response(201, created->view);

@@ -111,7 +111,7 @@ void Audit::append(std::vector<AuditRow>& rows) {
     std::int64_t number = number_;
     std::string last = last_;
     for (AuditRow& row : rows) {
-        row.id = make_instance_id(row.at).to_string();
+        row.id = make_instance_id(clock_, row.at).to_string();
         row.chain = chain_;
         row.number = ++number;
         row.prev = std::move(last);

@@ -81,7 +81,7 @@ class Verification {
         } else if (row.number <= end.number) {
             fault(
                 row.id,
-                fmt::format("The row was inserted: its chain has a number {} already.", row.number)
+                fmt::format("The row was inserted: its chain already has a number {}.", row.number)
             );
         } else if (row.prev != end.hash) {
             fault(row.id, "The row before it was changed or inserted.");

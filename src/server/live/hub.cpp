@@ -129,7 +129,7 @@ void Hub::forget(const Entry& entry) {
 void Hub::wait(const InstanceId& id, Duration limit, std::function<void(const Result&)> done) {
     auto watcher = std::make_shared<EndWatcher>(reader_, id, clock_.now() + limit, std::move(done));
     try {
-        // Most have ended already, or need not be waited for.
+        // Most have already ended, or need not be waited for.
         const auto row = store_.load(id);
         std::optional<InstanceSummary> instance;
         if (row) instance = engine::to_summary(*row);

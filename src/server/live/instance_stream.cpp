@@ -37,7 +37,7 @@ class InstanceStream : public Watcher {
         if (writer_.is_closed()) return false;
         try {
             if (!login_.holds(now)) return writer_.finish();
-            // First of all: what has ended now has all its events already.
+            // First of all: what has ended now already has all its events.
             const std::optional<InstanceSummary> instance = feed.instance(id_);
             if (!instance) return writer_.finish();
             if (instance->revision != revision_ && !send_history(feed)) return writer_.lag();

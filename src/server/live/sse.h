@@ -33,7 +33,7 @@ class SseWriter {
     /// False: the stream is closed, or the client is too slow.
     bool send(const SseEvent& event) { return send_text(format_sse(event)); }
 
-    /// The same with events that are formatted already.
+    /// The same with events that are already formatted.
     bool send_text(std::string text) { return stream_->send(std::move(text)); }
 
     bool is_closed() const { return stream_->is_closed(); }

@@ -214,7 +214,7 @@ void Connection::flush() {
 
 PGresult* Connection::next_result() {
     // It waits by itself, and knows what we could not: that of a record of TLS which is larger than
-    // its buffer, a part is here already, of which the socket tells nothing.
+    // its buffer, a part is already here, of which the socket tells nothing.
     return PQgetResult(handle_.get());
 }
 

@@ -135,7 +135,7 @@ void check_tables(TextSession& session, const std::string& schema) {
     const auto rows = session.rows(wed::find_tables, {schema});
     for (const auto& row : rows) {
         if (row[0] != "version") continue;
-        if (row[1] == "ebb") refuse(session, schema, "it is a flow of Ebb already");
+        if (row[1] == "ebb") refuse(session, schema, "it is already a flow of Ebb");
         refuse(
             session,
             schema,

@@ -1,6 +1,6 @@
 // What a person does in the window of VS Code: opens it, gives commands, answers its questions.
 
-/** A page that asks only its own VS Code: galleries and the like are not reached. */
+/** A page that asks only its own VS Code: galleries and other services are not reached. */
 export async function openPage(browser, url) {
   const page = await browser.context.newPage();
   await page.setViewportSize({ width: 1360, height: 800 });

@@ -193,7 +193,7 @@ class ImportCommand(unittest.TestCase):
         script("old_none", "DROP TABLE wed_pred; CREATE VIEW wed_flow AS SELECT 1 AS wid")
         self.refused(none, "those of the third version")
         script("old_none", "DROP VIEW wed_flow; CREATE TABLE wed_flow (wid int, instance_id uuid)")
-        self.refused(none, "it is a flow of Ebb already")
+        self.refused(none, "it is already a flow of Ebb")
         done = ebb("rules", "import-wed", url_of("old_none"), "--create", database="flows.db")
         self.assertIn("only into PostgreSQL", " ".join(done.stderr.split()))
         self.assertFalse(pathlib.Path("flows.db").exists())
@@ -337,7 +337,7 @@ class View(unittest.TestCase):
         database.execute("CREATE TABLE stays_jobs (mine)")
         refused = ebb("rules", "view", "stays", database=path)
         self.assertEqual(refused.returncode, 4)
-        self.assertIn('has a table or view "stays_jobs" already', " ".join(refused.stderr.split()))
+        self.assertIn('already has a table or view "stays_jobs"', " ".join(refused.stderr.split()))
 
     def test_postgresql(self):
         self.start(URL)
@@ -360,7 +360,7 @@ class View(unittest.TestCase):
             database.execute("COMMENT ON VIEW ebb.stays IS NULL")
             refused = ebb("rules", "view", "stays")
             self.assertEqual(refused.returncode, 4)
-            self.assertIn('has a table or view "stays" already', " ".join(refused.stderr.split()))
+            self.assertIn('already has a table or view "stays"', " ".join(refused.stderr.split()))
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ TEST(Fields, say_where_a_value_does_not_fit) {
     );
     EXPECT_EQ(
         refusal<shop::Item>(R"({"name":"a","count":1,"size":"huge"})"),
-        "\"/size\" must be \"small\" or \"large\"; it is a string."
+        "\"/size\" must be \"small\" or \"large\"; it is another string."
     );
     EXPECT_EQ(
         (refusal<std::map<std::string, int>>(R"({"a/b":"x"})")),
@@ -239,6 +239,34 @@ TEST(Fields, take_functions_of_the_type) {
         refusal<std::vector<shop::Cents>>("[\"9\"]"),
         "\"/0\" must be cents, as \"7c\"; it is a string."
     );
+}
+
+TEST(Fields, take_the_result_of_a_decision) {
+    const std::string text =
+        R"({"at":"2026-11-21T08:30:00Z","by":["ann","bob"],"comment":"fine","verdict":"rejected"})";
+    const auto read = ebb::Payload::text(text).as<ebb::DecisionResult>();
+    EXPECT_EQ(read.verdict, ebb::DecisionResult::Verdict::Rejected);
+    EXPECT_EQ(read.by, (std::vector<std::string>{"ann", "bob"}));
+    EXPECT_EQ(read.comment, "fine");
+    EXPECT_EQ(read.at, ebb::TimePoint(std::chrono::seconds(1'795'249'800)));
+    EXPECT_EQ(ebb::Payload::of(read), text);
+    const auto refusal = [](const char* json) -> std::string {
+        try {
+            ebb::Payload::text(json).as<ebb::DecisionResult>();
+        } catch (const ebb::Error& error) {
+            return error.what();
+        }
+        return "read";
+    };
+    EXPECT_EQ(
+        refusal(R"({"verdict":"maybe","by":[],"comment":"","at":"2026-11-21T08:30:00Z"})"),
+        "\"/verdict\" must be \"confirmed\" or \"rejected\"; it is another string."
+    );
+    EXPECT_EQ(
+        refusal(R"({"verdict":"confirmed","by":[],"comment":"","at":"today"})"),
+        "\"/at\" must be a time, as in \"2026-11-21T08:30:00Z\"; it is a string."
+    );
+    EXPECT_EQ(refusal(R"({"verdict":"confirmed"})"), "\"/by\" is missing.");
 }
 
 TEST(Fields, take_ids_of_instances) {

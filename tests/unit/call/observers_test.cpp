@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ebb/engine.h>
+#include <ebb/log.h>
 #include <ebb/observer.h>
 #include <ebb/stateless.h>
 
@@ -86,8 +88,29 @@ class FailingObserver : public Observer {
         throw std::runtime_error("an observer's fault is its own");
     }
 
+    void on_retry_scheduled(const InstanceSummary&, const HistoryEntry&, TimePoint) override {
+        throw std::runtime_error("soon");
+    }
+
     void on_committed(const InstanceSummary&, std::span<const HistoryEntry>) override {
         throw std::runtime_error("again");
+    }
+};
+
+class RecordingLog : public LogSink {
+ public:
+    std::vector<std::string> lines;
+
+    bool is_enabled(LogLevel) const noexcept override { return true; }
+
+    void write(
+        LogLevel, std::string_view event, std::span<const LogField> fields
+    ) noexcept override {
+        std::string line(event);
+        for (const LogField& field : fields) {
+            if (field.key != "instance") line += fmt::format(" {}={}", field.key, field.value);
+        }
+        lines.push_back(std::move(line));
     }
 };
 
@@ -238,6 +261,30 @@ TEST(Observers, an_observer_that_throws_disturbs_neither_the_next_nor_the_instan
     EXPECT_EQ(notes[1], "2:start running") << "in the order in which they were added";
     EXPECT_EQ(std::count(notes.begin(), notes.end(), "1:after a 1"), 1);
     EXPECT_EQ(std::count(notes.begin(), notes.end(), "2:after a 1"), 1);
+}
+
+TEST(Observers, what_an_observer_throws_is_logged_with_its_class_its_function_and_the_event) {
+    const HandlerRegistry handlers = flaky_handlers();
+    ManualClock clock(TimePoint(1h));
+    const auto store = make_memory_store(clock);
+    RecordingLog log;
+    Engine engine(*store, handlers, {.worker_id = "w", .clock = &clock, .log = &log});
+    engine.add_observer(std::make_shared<FailingObserver>());
+    engine.add_observer(make_observer([](const InstanceSummary&, std::span<const HistoryEntry>) {
+        throw std::runtime_error("no");
+    }));
+    engine.register_workflow(definition());
+    engine.start("test", Payload::text("1"));
+    engine.poll();
+    const auto has = [&](const std::string& line) {
+        return std::count(log.lines.begin(), log.lines.end(), "observer_failed observer=" + line);
+    };
+    const std::string failing = "ebb::test::(anonymous namespace)::FailingObserver function=";
+    EXPECT_EQ(has(failing + "before_step error=an exception that is not a std::exception"), 1);
+    EXPECT_EQ(has(failing + "after_step error=an observer's fault is its own"), 1);
+    EXPECT_EQ(has(failing + "on_retry_scheduled history_event=step_retried error=soon"), 1);
+    EXPECT_EQ(has(failing + "on_committed error=again"), 2);
+    EXPECT_EQ(has("ebb::make_observer function=on_committed error=no"), 2);
 }
 
 TEST(Observers, null_means_no_observer) {

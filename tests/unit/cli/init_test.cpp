@@ -39,6 +39,13 @@ TEST(CliInit, overwrites_nothing) {
     EXPECT_FALSE(std::filesystem::exists(folder + "/workflow.h"));
 }
 
+TEST(CliInit, an_empty_folder_name_is_refused) {
+    CliWorld world;
+    const Outcome outcome = world.run({"init", "", "--yaml"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("FOLDER: it is empty; name a folder, or leave it out"));
+}
+
 TEST(CliInit, a_repository_that_has_a_gitignore_keeps_it) {
     CliWorld world;
     const std::string ignore = world.file(".gitignore", "*.o\n");

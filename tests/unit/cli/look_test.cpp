@@ -270,6 +270,61 @@ TEST(CliLook, show_cuts_no_name_and_diff_no_value) {
     EXPECT_NE(shown.find(name + "\n"), std::string::npos) << shown;
 }
 
+TEST(CliLook, show_and_history_say_how_to_see_what_they_cut) {
+    CliWorld world;
+    const std::string value = std::string(600, 'v') + "!";
+    started(world, kSignal, {"-i", "\"" + value + "\""});
+    world.is_terminal = true;
+    world.environment["NO_COLOR"] = "1";
+    world.columns = 80;
+    for (const char* command : {"show", "history"}) {
+        const std::string cut = world.run_db({command, "@1"}).out;
+        EXPECT_LE(widest_line(cut), 80) << cut;
+        EXPECT_THAT(cut, ::testing::EndsWith("Some texts are cut: -o wide prints all.\n"));
+        const std::string wide = world.run_db({command, "@1", "-o", "wide"}).out;
+        EXPECT_THAT(wide, ::testing::HasSubstr(value));
+        EXPECT_THAT(wide, ::testing::Not(::testing::HasSubstr("Some texts are cut")));
+        world.is_terminal = false;
+        EXPECT_EQ(world.run_db({command, "@1", "-o", "wide"}).out, wide) << "as in a pipe";
+        world.is_terminal = true;
+    }
+}
+
+TEST(CliLook, show_and_history_give_no_hint_if_all_fits) {
+    CliWorld world;
+    started(world, kSignal);
+    world.is_terminal = true;
+    world.columns = 120;
+    for (const char* command : {"show", "history"}) {
+        EXPECT_THAT(
+            world.run_db({command, "@1"}).out, ::testing::Not(::testing::HasSubstr("-o wide"))
+        );
+    }
+}
+
+TEST(CliLook, a_picture_fits_the_terminal) {
+    CliWorld world;
+    const std::string file = world.file("order.yaml", R"(workflow: order
+steps:
+  - step: reserve_all_the_items_of_the_order
+    handler: warehouse.stock.reserve_all_items
+    compensate: warehouse.stock.release
+  - condition: is_large
+    when: workflow.input.amount > 1000 && workflow.input.country == "NL" && workflow.input.is_new
+    then: [{decision: approve, roles: [a_role_with_a_long_name, another_role_with_a_long_name]}]
+)");
+    const std::string whole = world.run({"diagram", file}).out;
+    EXPECT_GT(widest_line(whole), 80);
+    world.is_terminal = true;
+    world.environment["NO_COLOR"] = "1";
+    world.columns = 80;
+    for (const char* command : {"diagram", "validate"}) {
+        const std::string fitted = world.run({command, file}).out;
+        EXPECT_LE(widest_line(fitted), 80) << fitted;
+        EXPECT_THAT(unfolded(fitted), ::testing::HasSubstr("warehouse.stock.reserve_all_items"));
+    }
+}
+
 TEST(CliLook, results_come_in_several_formats) {
     CliWorld world;
     const std::string first = started(world, kSignal, {"--key", "yes"});

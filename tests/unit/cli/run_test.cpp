@@ -207,7 +207,7 @@ TEST(CliRun, keeps_its_work_in_the_database) {
     const Outcome again = world.run_db({"run", file, "-i", "\"b\"", "--key", "k"});
     EXPECT_EQ(again.code, 0);
     EXPECT_EQ(again.out, "\"Hello, a!\"\n");
-    EXPECT_NE(again.err.find("has this key already and has ended\n"), std::string::npos);
+    EXPECT_NE(again.err.find("already has this key and has ended\n"), std::string::npos);
     const std::string difference = "It was started with another input, which it keeps.\n";
     EXPECT_NE(again.err.find(difference), std::string::npos) << again.err;
 }

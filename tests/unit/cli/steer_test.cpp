@@ -80,12 +80,12 @@ TEST_F(CliSteer, an_act_that_is_repeated_says_that_nothing_has_changed) {
         return normal(world, again.err);
     };
     const std::string nothing = "Nothing has changed: <id> was ";
-    EXPECT_EQ(repeated("pause", id), nothing + "paused already; its status is now paused.\n");
+    EXPECT_EQ(repeated("pause", id), nothing + "already paused; its status is now paused.\n");
     EXPECT_EQ(
-        repeated("cancel", id), nothing + "cancelled already; its status is now cancelled.\n"
+        repeated("cancel", id), nothing + "already cancelled; its status is now cancelled.\n"
     );
     const std::string other = start(kSignal);
-    EXPECT_EQ(repeated("abort", other), nothing + "aborted already; its status is now aborted.\n");
+    EXPECT_EQ(repeated("abort", other), nothing + "already aborted; its status is now aborted.\n");
     start(kSignal);
     const std::vector<std::string> all{"pause", "--where", "status != \"completed\"", "--yes"};
     EXPECT_THAT(world.run_db(all).err, ::testing::HasSubstr("Paused 1 instance"));

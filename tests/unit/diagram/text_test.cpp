@@ -36,6 +36,37 @@ TEST(DiagramText, is_a_tree) {
     );
 }
 
+TEST(DiagramText, wraps_what_is_wider_than_the_terminal_below_the_name_of_its_node) {
+    const Definition wide = workflow(
+        "wide",
+        {step("reserve_all_items", "warehouse.stock.reserve", "warehouse.stock.release"),
+         condition(
+             "large",
+             "workflow.input.amount > 1000 && workflow.input.country == 'NL'",
+             {step("a_name_that_is_longer_than_the_room_for_it")}
+         )}
+    );
+    TextStyle style{.columns = 40};
+    EXPECT_EQ(
+        to_text(wide, {}, style),
+        "wide v1\n"
+        "├─ ■ reserve_all_items\n"
+        "│      warehouse.stock.reserve\n"
+        "│      ↩ warehouse.stock.release\n"
+        "└─ ◆ large  condition:\n"
+        "       workflow.input.amount > 1000 &&\n"
+        "       workflow.input.country == 'NL'\n"
+        "   ├─ yes\n"
+        "   │  └─ ■ a_name_that_is_longer_than_th\n"
+        "   │         e_room_for_it\n"
+        "   └─ no  (go on)\n"
+    );
+    style.columns = 1'000;
+    EXPECT_EQ(to_text(wide, {}, style), to_text(wide));
+    style.colors = TextStyle::Colors::Ansi;
+    EXPECT_EQ(to_text(wide, {}, style), to_text(wide, {}, kAnsi));
+}
+
 TEST(DiagramText, a_failed_step_stays_failed_when_it_is_undone) {
     const Definition two = workflow("two", {step("pay", "pay", "refund")});
     using enum StepMark::State;

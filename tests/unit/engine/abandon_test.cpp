@@ -54,7 +54,7 @@ struct Abandon : ::testing::Test {
             engine.poll();
             world.clock.advance(std::chrono::minutes(1));
         }
-        EXPECT_EQ(status(engine, good.id), "failed") << "the only call was made already";
+        EXPECT_EQ(status(engine, good.id), "failed") << "the only call was already made";
         EXPECT_EQ(world.calls_text(), "odd");
     }
 };
@@ -147,7 +147,7 @@ TEST_F(Abandon, what_a_predecessor_of_the_same_name_called_is_given_back_as_lost
     const auto other = world.engine("other");
     world.run(*other, std::chrono::minutes(1));
     const InstanceId id = world.memory->list({}).at(0).id;
-    EXPECT_EQ(status(*other, id), "failed") << "the only call was made already";
+    EXPECT_EQ(status(*other, id), "failed") << "the only call was already made";
     EXPECT_EQ(world.calls_text(), "");
 }
 

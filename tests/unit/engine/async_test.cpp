@@ -2,7 +2,9 @@
 
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -127,6 +129,24 @@ TEST_F(Async, what_the_handler_throws_before_it_returns_is_its_failure) {
     engine->poll();
     EXPECT_EQ(error_of(*engine, id).at("code"), "closed");
     EXPECT_FALSE(desk.give().second.complete(1));
+}
+
+TEST_F(Async, an_output_that_json_does_not_have_fails_for_good_as_that_of_any_other_handler) {
+    std::optional<Completion<double>> open;
+    world.handlers.add("sum", [&](const Completion<double>& completion) { open = completion; });
+    const auto engine = world.engine();
+    engine->register_workflow(workflow({step("sum", {.is_compensated = false})}));
+    const InstanceId id = engine->start("test").id;
+    engine->poll();
+    EXPECT_NO_THROW(EXPECT_TRUE(open->complete(std::numeric_limits<double>::quiet_NaN())));
+    EXPECT_FALSE(open->complete(1.5)) << "only the first outcome counts";
+    engine->poll();
+    EXPECT_EQ(status(*engine, id), "failed");
+    EXPECT_EQ(error_of(*engine, id).at("code"), "invalid_output");
+    EXPECT_EQ(
+        error_of(*engine, id).at("message"),
+        "The value cannot be written as JSON: it is NaN, which JSON does not have."
+    );
 }
 
 TEST_F(Async, an_output_that_is_too_large_fails_for_good) {

@@ -230,7 +230,7 @@ TEST_F(BulkTest, what_had_nothing_to_do_is_counted_apart) {
     const InstanceId second = begin(job(BulkAction::Pause));
     run();
     EXPECT_EQ(progress(second).unchanged, 2);
-    EXPECT_THAT(progress(second).skips.at(0).message, HasSubstr("paused already"));
+    EXPECT_THAT(progress(second).skips.at(0).message, HasSubstr("already paused"));
 }
 
 TEST_F(BulkTest, keeps_its_rate) {

@@ -56,7 +56,7 @@ TEST(Drain, leaves_alone_what_a_dead_predecessor_of_its_name_may_have_called) {
         other->poll();
         world.clock.advance(1s);
     }
-    EXPECT_EQ(status(*other, id), "failed") << "the only call may have been made already";
+    EXPECT_EQ(status(*other, id), "failed") << "the only call may already have been made";
     EXPECT_EQ(world.calls_text(), "~a");
 }
 

@@ -419,7 +419,7 @@ TEST_F(Faults, a_call_whose_outcome_was_refused_is_not_forgotten_when_its_worker
     picky.refused = "no longer";
     const auto other = world.engine("other");
     world.run(*other, std::chrono::minutes(5));
-    EXPECT_EQ(status(*other, id), "failed") << "the only call was made already";
+    EXPECT_EQ(status(*other, id), "failed") << "the only call was already made";
     EXPECT_EQ(world.calls_text(), "odd");
 }
 

@@ -1,12 +1,16 @@
 // What a C++ program meets first: one clock, values, and what the engine says of itself.
 
+#include <limits>
 #include <sstream>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <ebb/ebb.h>
 #include <ebb/format.h>
+#include <ebb/rehearsal.h>
+#include <ebb/stored_run.h>
 
 namespace ebb::test {
 namespace {
@@ -75,6 +79,122 @@ TEST(FrontDoor, ids_and_statuses_print_format_and_parse) {
     EXPECT_EQ(Payload::of(InstanceStatus::Paused), R"("paused")");
     EXPECT_THROW(static_cast<void>(Payload::of("x").as<InstanceId>()), Error);
     EXPECT_EQ(parse_status("moved"), InstanceStatus::Moved);
+}
+
+template <typename Enum>
+void expect_name(Enum value, const std::string& name) {
+    std::ostringstream out;
+    out << value;
+    EXPECT_EQ(out.str(), name);
+    EXPECT_EQ(fmt::format("{:>1}", value), name);
+}
+
+TEST(FrontDoor, every_enum_with_a_name_prints_and_formats) {
+    expect_name(StepStatus::CompensationFailed, "compensation_failed");
+    expect_name(ErrorCode::NotWaiting, "not_waiting");
+    expect_name(Diagnostic::Severity::Warning, "warning");
+    expect_name(LogLevel::Info, "info");
+    expect_name(LabelType::Bool, "bool");
+    expect_name(TraceEntry::Kind::ByHandler, "handler");
+    expect_name(RehearsedOutcome::Kind::FailForGood, "fail_for_good");
+    expect_name(CompensatedStep::Outcome::Unknown, "unknown");
+    expect_name(PersonalDecision::Verdict::Reject, "reject");
+    expect_name(DecisionResult::Verdict::Rejected, "rejected");
+    expect_name(stateless::SnapshotStatus::Active, "active");
+    expect_name(stateless::SaveResult::Kind::NotFound, "not_found");
+    expect_name(stateless::StoredRun::Kind::Lost, "lost");
+    expect_name(Definition::OnError::DeadLetter, "dead_letter");
+    expect_name(Backoff::Strategy::Linear, "linear");
+    expect_name(Parallel::Losers::Keep, "keep");
+    expect_name(HumanDecision::OnDeadline::Confirm, "confirm");
+    expect_name(Signal::OnDeadline::Continue, "continue");
+    expect_name(Savepoint::OnRollback::Resume, "resume");
+    expect_name(NodeGraph::Unmatched::Complete, "complete");
+    expect_name(AttributeType::Document, "json");
+    expect_name(Trigger::Mode::Once, "once");
+    expect_name(Rules::OnException::Handle, "handle");
+    expect_name(Rules::OnIdle::Wait, "wait");
+    expect_name(Rules::FinalWhilePending::Stop, "stop");
+    expect_name(Rules::ExternalWrites::None, "none");
+    expect_name(Rules::Evolution::Follow, "follow");
+}
+
+TEST(FrontDoor, braces_mean_no_options) {
+    const StorePtr store = open_memory_store();
+    HandlerRegistry handlers;
+    Engine engine(*store, handlers);
+    engine.register_workflow(WorkflowBuilder("w").signal("go").signal("on").build());
+    const InstanceId id = engine.start("w", {}, {}).id;
+    engine.poll();
+    EXPECT_TRUE(engine.pause(id, {}));
+    EXPECT_TRUE(engine.resume(id, {}));
+    EXPECT_TRUE(engine.pause(id, {"ann"}));
+    EXPECT_TRUE(engine.resume(id, "ann"));
+    engine.signal(id, "go", {}, {});
+    engine.signal(id, "go", 1, "repeated");
+    engine.signal(id, "go", Payload::text("1"), std::string("repeated"));
+    engine.signal(id, "go", 1, {.request_id = "repeated"});
+    EXPECT_TRUE(engine.cancel(id, {}));
+    EXPECT_FALSE(engine.cancel(id, std::string("ann"), "again"));
+    EXPECT_EQ(engine.find(id)->status, InstanceStatus::Cancelled);
+    int received = 0;
+    for (const HistoryEntry& entry : engine.history(id))
+        received += entry.type == "signal_received";
+    EXPECT_EQ(received, 2) << "one of the request id, and one without";
+}
+
+TEST(FrontDoor, a_json_that_has_a_number_that_json_does_not_have_is_refused) {
+    const StorePtr store = open_memory_store();
+    HandlerRegistry handlers;
+    handlers.add("a", [](const Json&) {
+        return Json{{"sums", {1.5, std::numeric_limits<double>::quiet_NaN()}}};
+    });
+    Engine engine(*store, handlers);
+    engine.register_workflow(WorkflowBuilder("w").step("a").build());
+    const double infinity = std::numeric_limits<double>::infinity();
+    try {
+        engine.start("w", Json{{"a", {{"b", -infinity}}}});
+        ADD_FAILURE() << "it was started";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::InvalidPayload);
+        EXPECT_STREQ(
+            error.what(),
+            "The value cannot be written as JSON: \"/a/b\" is an infinity, which JSON does not "
+            "have."
+        );
+    }
+    EXPECT_THROW(static_cast<void>(Payload(nlohmann::ordered_json(infinity))), Error);
+    const Result result = engine.wait(engine.start("w").id, 0s);
+    EXPECT_EQ(result.status, InstanceStatus::Failed);
+    const Json failure = result.error.as<Json>();
+    EXPECT_EQ(failure.at("code"), "invalid_output");
+    EXPECT_NE(
+        failure.at("message").get<std::string>().find("\"/sums/1\" is NaN"), std::string::npos
+    ) << failure;
+}
+
+TEST(FrontDoor, a_worker_id_is_one_word) {
+    const StorePtr store = open_memory_store();
+    const HandlerRegistry handlers;
+    for (const char* good : {"shop-1", "k\u00f6ln:7/a"}) {
+        EXPECT_EQ(Engine(*store, handlers, {.worker_id = good}).worker_id(), good);
+    }
+    for (const std::string& bad :
+         {std::string("my worker"), std::string("a\n"), std::string("a\xff"), std::string(201, 'a')
+         }) {
+        try {
+            Engine(*store, handlers, {.worker_id = bad});
+            ADD_FAILURE() << bad;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+            EXPECT_NE(
+                std::string(error.what())
+                    .find("The engine option worker_id must be at most 200 bytes of UTF-8 text "
+                          "without spaces and control characters, not \""),
+                std::string::npos
+            ) << error.what();
+        }
+    }
 }
 
 TEST(FrontDoor, defaults_are_for_all_steps_that_do_not_say_otherwise) {

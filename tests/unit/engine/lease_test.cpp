@@ -271,7 +271,7 @@ TEST_F(Leases, a_worker_that_comes_back_under_its_name_knows_that_calls_were_los
     // The first one is never polled again: its process died, and another took its name at once.
     const auto second = world.engine("same");
     world.run(*second, 1s);
-    EXPECT_EQ(status(*second, id), "failed") << "the only call may have been made already";
+    EXPECT_EQ(status(*second, id), "failed") << "the only call may already have been made";
     EXPECT_TRUE(attempts.empty());
 }
 
@@ -349,7 +349,7 @@ TEST_F(Leases, a_worker_that_comes_back_learns_of_lost_calls_from_the_first_answ
     EXPECT_TRUE(faulty.is_exhausted());
     world.clock.advance(1s);
     world.run(*second, 5s);
-    EXPECT_EQ(status(*second, id), "failed") << "the only call may have been made already";
+    EXPECT_EQ(status(*second, id), "failed") << "the only call may already have been made";
 }
 
 TEST_F(Leases, a_timer_that_another_worker_has_fired_does_not_fire_the_next_one) {

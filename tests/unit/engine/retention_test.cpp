@@ -22,7 +22,6 @@ using ::testing::IsEmpty;
 using testing::StoreVerb;
 
 struct RetentionTest : ::testing::Test {
-    PredictableIds ids{1};  // those of another test may be of a later time
     EngineWorld world;
     std::unique_ptr<Engine> engine;
 

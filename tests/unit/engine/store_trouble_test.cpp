@@ -2,7 +2,10 @@
 // that cannot be written for now, commits in doubt, and no connection for transactions.
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
+#include <ebb/builder.h>
+#include <ebb/handler.h>
 #include <ebb/log.h>
 
 #include "engine_world.h"
@@ -204,6 +207,27 @@ TEST_F(StoreTrouble, a_store_that_is_away_is_asked_to_reclaim_space_again) {
     EXPECT_GE(store.asked, 2);
     ASSERT_FALSE(log.lines.empty());
     EXPECT_EQ(log.lines[0].find("warning reclaim_failed"), 0U) << log.lines[0];
+}
+
+TEST_F(StoreTrouble, a_round_of_claims_fails_once_even_if_there_are_queues_with_limits) {
+    FaultyStore store(*world.memory);
+    world.handlers.add("ask", [](const Completion<>& completion) { completion.complete(); });
+    const auto engine = engine_on(store);
+    engine->register_workflow(WorkflowBuilder("test").step("a", {.queue = "bank"}).build());
+    engine->set_queue("bank", {.concurrency = 1});
+    engine->poll();
+    const InstanceId id = engine->start("test", 1).id;
+    for (const StoreVerb verb : {StoreVerb::Claim, StoreVerb::ClaimLimited}) {
+        for (int nth = 1; nth <= 4; ++nth) {
+            store.plan({.kind = Fault::Kind::Unavailable, .nth = nth, .verb = verb});
+        }
+    }
+    log.lines.clear();
+    engine->poll();
+    EXPECT_THAT(log.lines, ::testing::ElementsAre(::testing::HasSubstr("warning claim_failed")));
+    store.calm();
+    pass(*engine, 2s);
+    EXPECT_EQ(status(*engine, id), "completed");
 }
 
 TEST_F(StoreTrouble, a_store_that_cannot_reclaim_space_is_asked_once) {

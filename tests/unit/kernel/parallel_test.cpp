@@ -109,7 +109,7 @@ TEST(Parallel, kept_losers_are_compensated_when_the_instance_ebbs_back) {
     EXPECT_EQ(world.calls_text(), "b a after! ~after ~b2 ~a ~b");
 }
 
-TEST(Parallel, a_kept_loser_that_was_stopping_already_is_not_forgotten) {
+TEST(Parallel, a_kept_loser_that_was_already_stopping_is_not_forgotten) {
     const Node inner = parallel("inner", {{"i", {step("i1")}}, {"j", {step("j1")}}}, 1);
     KernelWorld world(workflow(
         {parallel("outer", {{"x", {inner}}, {"y", {step("b")}}}, 1, Parallel::Losers::Keep),

@@ -165,6 +165,18 @@ TEST(Decision, reject_may_take_a_branch_instead) {
     EXPECT_EQ(world.calls_text(), "other end");
 }
 
+TEST(Decision, names_who_rejected_and_not_who_had_confirmed_before) {
+    KernelWorld world(workflow(
+        {node("ok", HumanDecision{.quorum = 3, .on_reject = Block{step("other")}}), step("end")}
+    ));
+    world.apply(event::DecisionMade{.is_confirmed = true, .by = "ann"});
+    world.apply(event::DecisionMade{.by = "bob", .comment = "no"});
+    world.run();
+    const Json output = Json::parse(world.payload(world.state.result));
+    EXPECT_EQ(output.at("decision").at("by"), Json::array({"bob"}));
+    EXPECT_EQ(output.at("decision").at("comment"), "no");
+}
+
 TEST(Decision, a_quorum_needs_different_people) {
     KernelWorld world(workflow({node("ok", HumanDecision{.quorum = 2})}));
     world.apply(event::DecisionMade{.is_confirmed = true, .by = "ann"});
@@ -542,7 +554,7 @@ TEST(Operators, are_refused_on_what_is_finished_and_ignored_when_repeated) {
     EXPECT_EQ(world.apply(event::CancelRequested{}), Decision::Verdict::Refused);
     EXPECT_EQ(
         world.last_refusal().message,
-        "The instance is already completed, so it can no longer be cancelled."
+        "The instance has already completed, so it can no longer be cancelled."
     );
     EXPECT_EQ(world.apply(event::Requeued{}), Decision::Verdict::Refused);
     EXPECT_EQ(

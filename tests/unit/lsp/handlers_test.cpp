@@ -130,7 +130,7 @@ TEST(HandlerRename, refuses_what_it_cannot_change_everywhere) {
     };
     Shop shop;
     shop.client.open("workflow: w\nsteps:\n  - step: a\n    handler: cha|rge\n");
-    EXPECT_THAT(refusal(shop, "refund"), HasSubstr("taken already"));
+    EXPECT_THAT(refusal(shop, "refund"), HasSubstr("already taken"));
     EXPECT_THAT(refusal(shop, "a:b"), HasSubstr("letters, digits"));
     EXPECT_THAT(refusal(shop, ""), HasSubstr("code"));
     // A constant has a name of its own.

@@ -209,7 +209,7 @@ TEST(Attributes, are_renamed_in_conditions_expressions_and_writes) {
     };
     EXPECT_THAT(refusal("Amount"), HasSubstr("lower-case"));
     EXPECT_THAT(refusal("order"), HasSubstr("a word of conditions"));
-    EXPECT_THAT(refusal("paid"), HasSubstr("taken already"));
+    EXPECT_THAT(refusal("paid"), HasSubstr("already taken"));
 }
 
 TEST(Rename, of_a_copied_node_leaves_the_first_and_what_reads_it) {

@@ -1,5 +1,6 @@
 // What the metrics count, without a server.
 
+#include <sstream>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -44,6 +45,12 @@ struct MetricsWorld : ::testing::Test {
         engine->poll();
     }
 };
+
+TEST(Metrics, name_their_kinds) {
+    std::ostringstream out;
+    out << Metric::Kind::Counter << ' ' << Metric::Kind::Gauge;
+    EXPECT_EQ(out.str(), "counter gauge");
+}
 
 TEST_F(MetricsWorld, a_call_is_measured_from_when_it_was_due) {
     handlers.add("work", [this] { clock.advance(2s); });

@@ -353,7 +353,7 @@ TEST(RulesDifference, a_live_instance_fires_what_is_newly_true) {
     EXPECT_EQ(change.violated, std::vector<std::string>{"no_b"});
     EXPECT_TRUE(
         examine_live(old_rules, new_rules, R"({"a":"checked","b":null})", {"t1"}).fires.empty()
-    ) << "it is pending already";
+    ) << "it is already pending";
     EXPECT_TRUE(examine_live(old_rules, new_rules, R"({"a":"paid","b":null})", {}).is_empty());
     EXPECT_EQ(
         examine_live(old_rules, new_rules, R"({"a":"sent","b":null})", {}).final_condition, "done"

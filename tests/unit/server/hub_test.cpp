@@ -77,8 +77,8 @@ class HubTest : public ::testing::Test {
     HandlerRegistry handlers_;
     Engine reader_{*store_, handlers_, {.clock = &clock_}};
     Hub hub_{*store_, reader_, clock_};
-    InstanceId one_ = make_instance_id(clock_.now());
-    InstanceId other_ = make_instance_id(clock_.now());
+    InstanceId one_ = make_instance_id(clock_);
+    InstanceId other_ = make_instance_id(clock_);
 };
 
 TEST_F(HubTest, AChangeWakesTheWatchersOfTheInstance) {

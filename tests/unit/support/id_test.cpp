@@ -18,7 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Far in the future, so that no other test of the process has already made later ids.
 constexpr TimePoint kStart{std::chrono::sys_days(std::chrono::year(2100) / 1 / 1)};
 
 std::uint64_t millis_of(const InstanceId& id) {
@@ -28,8 +27,9 @@ std::uint64_t millis_of(const InstanceId& id) {
 }
 
 TEST(InstanceId, has_the_bits_of_version_7_and_the_time) {
+    const ManualClock clock(kStart + 24h);
     for (int i = 0; i < 1'000; ++i) {
-        const InstanceId id = make_instance_id(kStart + 24h);
+        const InstanceId id = make_instance_id(clock);
         ASSERT_EQ(id.bytes[6] >> 4, 7);
         ASSERT_EQ(id.bytes[8] >> 6, 2);
         ASSERT_EQ(
@@ -38,21 +38,47 @@ TEST(InstanceId, has_the_bits_of_version_7_and_the_time) {
     }
 }
 
-TEST(InstanceId, rises_strictly_within_the_process_whatever_the_clock_does) {
-    InstanceId last = make_instance_id(kStart + 48h);
+TEST(InstanceId, rises_strictly_whatever_its_clock_does) {
+    const ManualClock clock(kStart);
+    InstanceId last = make_instance_id(clock, kStart + 48h);
     for (int i = 0; i < 20'000; ++i) {
         // Stands still for 5,000 ids (more than the 4,096 of one millisecond), then jumps back,
         // then runs.
         const Duration offset = i < 5'000 ? 0us : i < 10'000 ? Duration(-1h) : Duration(i * 100us);
-        const InstanceId id = make_instance_id(kStart + 48h + offset);
+        const InstanceId id = make_instance_id(clock, kStart + 48h + offset);
         ASSERT_LT(last, id) << "id " << i;
         last = id;
     }
 }
 
+TEST(InstanceId, of_one_clock_has_its_date_whatever_other_clocks_show) {
+    const ManualClock late(kStart + 24h * 365);
+    const ManualClock early(kStart);
+    const InstanceId of_late = make_instance_id(late);
+    const InstanceId of_early = make_instance_id(early);
+    EXPECT_EQ(millis_of(of_early), static_cast<std::uint64_t>(kStart.time_since_epoch() / 1ms));
+    EXPECT_LT(of_early, of_late);
+    EXPECT_LT(of_late, make_instance_id(late));
+}
+
+TEST(InstanceId, of_all_system_clocks_rises_strictly_together) {
+    const SystemClock one;
+    const SystemClock other;
+    InstanceId last = make_instance_id(one);
+    for (int i = 0; i < 1'000; ++i) {
+        const InstanceId id = make_instance_id(i % 2 == 0 ? other : one);
+        ASSERT_LT(last, id);
+        last = id;
+    }
+}
+
 TEST(InstanceId, sorts_as_text_as_it_does_as_bytes) {
+    ManualClock clock(kStart);
     std::vector<InstanceId> ids;
-    for (int i = 0; i < 1'000; ++i) ids.push_back(make_instance_id(kStart + 96h + i * 1ms));
+    for (int i = 0; i < 1'000; ++i) {
+        ids.push_back(make_instance_id(clock));
+        clock.advance(1ms);
+    }
     EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
     EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end(), [](const auto& a, const auto& b) {
         return a.to_string() < b.to_string();
@@ -62,12 +88,13 @@ TEST(InstanceId, sorts_as_text_as_it_does_as_bytes) {
 TEST(InstanceId, is_unique_across_threads) {
     constexpr std::size_t kThreads = 4;
     constexpr std::size_t kEach = 5'000;
+    const ManualClock clock(kStart);
     std::vector<std::vector<InstanceId>> made(kThreads);
     {
         std::vector<std::jthread> threads;
         for (std::size_t i = 0; i < kThreads; ++i) {
-            threads.emplace_back([&ids = made[i]] {
-                for (std::size_t n = 0; n < kEach; ++n) ids.push_back(make_instance_id(kStart));
+            threads.emplace_back([&clock, &ids = made[i]] {
+                for (std::size_t n = 0; n < kEach; ++n) ids.push_back(make_instance_id(clock));
             });
         }
     }
@@ -80,13 +107,14 @@ TEST(InstanceId, is_unique_across_threads) {
 }
 
 TEST(InstanceId, two_ids_differ_in_their_random_part) {
-    const InstanceId a = make_instance_id(kStart);
-    const InstanceId b = make_instance_id(kStart);
+    const ManualClock clock(kStart);
+    const InstanceId a = make_instance_id(clock);
+    const InstanceId b = make_instance_id(clock);
     EXPECT_FALSE(std::equal(a.bytes.begin() + 8, a.bytes.end(), b.bytes.begin() + 8));
 }
 
 TEST(InstanceId, is_read_back_from_its_text_in_either_case) {
-    const InstanceId id = make_instance_id(kStart);
+    const InstanceId id = make_instance_id(ManualClock(kStart));
     std::string text = id.to_string();
     EXPECT_EQ(text.size(), 36U);
     EXPECT_EQ(InstanceId::parse(text), id);

@@ -190,6 +190,21 @@ TEST(TestingWorld, names_the_handler_if_a_script_names_the_step) {
     }
 }
 
+TEST(TestingWorld, has_ids_of_its_own_date_and_leaves_those_of_others_alone) {
+    const auto late = ebb::TimePoint(std::chrono::sys_days(std::chrono::year(9000) / 1 / 1));
+    World future(order_workflow(), {.start = late});
+    const ebb::InstanceId of_future = future.start("order").id();
+    World present(order_workflow());
+    EXPECT_LT(present.start("order").id(), of_future);
+    const ebb::StorePtr store = ebb::open_memory_store();
+    const ebb::HandlerRegistry none;
+    ebb::Engine real(*store, none);
+    real.register_workflow(ebb::WorkflowBuilder("real").signal("go").build());
+    EXPECT_LT(real.start("real").id, of_future);
+    future.restart();
+    EXPECT_LT(of_future, future.start("order").id()) << "no time has passed";
+}
+
 TEST(TestingWorld, ignores_what_day_it_is) {
     for (const int year : {1999, 2027, 2090}) {
         const auto day = ebb::TimePoint(std::chrono::sys_days(std::chrono::year(year) / 6 / 1));

@@ -55,7 +55,7 @@ export class Problem extends Error {
 export interface Request {
   method?: string;
   body?: unknown;
-  /** Of a body that is text already. */
+  /** Of a body that is already text. */
   type?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;

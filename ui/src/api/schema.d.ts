@@ -654,7 +654,7 @@ export interface paths {
          * @description Topics: `instance:ID@SEQ` (the history after SEQ), `list:QUERY` (a page of `/instances`, with its query), `workers`, `queues`,
          *     `decisions`, `failures`, `stats`, `bulk` (the newest bulk operations), `bulk:ID` (one of them).
          *
-         *     The first event is `hello` with a Hello as data. Then each topic begins with its state and goes on with changes; the data of every
+         *     The first event is `hello` with a Hello as data. Then each topic begins with its state and continues with changes; the data of every
          *     event has `topic`, its number in the order of the request:
          *     `history` (HistoryMessage), `instance` (InstanceMessage: the instance's row has changed), `list` (ListMessage: the whole page again),
          *     `changed` (ChangedMessage: fetch the resource again), `end` (the instance of the topic has ended).
@@ -1006,7 +1006,7 @@ export interface paths {
         };
         /**
          * Your sessions, or everyone's
-         * @description The newest first. An administrator sees all sessions, and other users their own. What has ended is not there.
+         * @description The newest first. An administrator sees all sessions, and other users their own. Ended sessions are left out.
          */
         get: operations["listSessions"];
         put?: never;
@@ -3964,7 +3964,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An instance with this key exists already. */
+            /** @description An instance with this key already exists. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1,4 +1,4 @@
-// Nodes that the definition calls unimportant, `metadata: {importance: low}`: notifications and the like. Lists fold them.
+// Nodes that the definition calls unimportant, `metadata: {importance: low}`: such as notifications. Lists fold them.
 import { KINDS } from './kinds';
 
 /** Their names, however deep they stand. */

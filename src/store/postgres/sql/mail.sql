@@ -1,7 +1,7 @@
 -- name: send_mail
 -- parameters: instance sender seq kind body clock_now head_start
 -- The answer: how much was written, and whether the instance has ended; NULL if it does not exist. The
--- time is later than that of all that is visible. A wake that is due already keeps its place. It is
+-- time is later than that of all that is visible. A wake that is already due keeps its place. It is
 -- changed in any case, so that a commit that is removing it waits, or is waited for.
 WITH clock AS MATERIALIZED (
     SELECT coalesce(

@@ -79,7 +79,7 @@ BEGIN
     END IF;
     PERFORM ebb.request_check_right(addressee.workflow, $2);
     IF addressee.finished_at IS NOT NULL THEN
-        RAISE EXCEPTION 'The instance % is already %.', $1, addressee.status USING ERRCODE = 'EB014';
+        RAISE EXCEPTION 'The instance % has ended: its status is %.', $1, addressee.status USING ERRCODE = 'EB014';
     END IF;
     PERFORM ebb.request_put(
         $1, addressee.priority, coalesce(nullif($5, ''), gen_random_uuid()::text), $3,

@@ -44,7 +44,7 @@ BEGIN
     IF $2.drops IS NOT NULL THEN
         DELETE FROM ebb.tasks AS t WHERE t.instance_id = $1.id AND t.token = ANY ($2.drops);
     END IF;
-    -- Who serves a handler that has tasks already is awake.
+    -- A worker that serves a handler with tasks is already awake.
     PERFORM ebb.work_watch(true);
     WITH known AS MATERIALIZED (
         SELECT bool_and(EXISTS (

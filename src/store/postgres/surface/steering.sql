@@ -67,7 +67,7 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'No instance has the wid %.', $2 USING ERRCODE = 'EB013';
     ELSIF i.finished_at IS NOT NULL THEN
-        RAISE EXCEPTION 'The instance with the wid % is already %.', $2, i.status USING ERRCODE = 'EB002';
+        RAISE EXCEPTION 'The instance with the wid % has ended: its status is %.', $2, i.status USING ERRCODE = 'EB002';
     END IF;
     PERFORM ebb.request_put(i.id, i.priority, gen_random_uuid()::text, $3, $4 || jsonb_build_object(
         'by', session_user, 'request_id', ''

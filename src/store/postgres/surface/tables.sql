@@ -204,7 +204,7 @@ BEGIN
             left($1, 80) USING ERRCODE = 'EB007';
     END IF;
     IF EXISTS (SELECT 1 FROM ebb.workflows AS w WHERE w.name = $1) THEN
-        RAISE EXCEPTION 'There is a workflow "%" already.', $1 USING ERRCODE = 'EB007';
+        RAISE EXCEPTION 'There is already a workflow "%".', $1 USING ERRCODE = 'EB007';
     END IF;
     EXECUTE format('CREATE SCHEMA %I', $1);
     INSERT INTO ebb.flows (flow) VALUES ($1);

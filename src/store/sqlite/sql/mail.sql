@@ -12,7 +12,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: wake_for_mail
 -- ?2 is the time, ?3 the rank of priority 0, ?4 the head start of one point of priority. A wake that is
--- due already keeps its place.
+-- already due keeps its place.
 INSERT INTO tasks (instance_id, token, handler, queue, due_at, rank, lane)
 VALUES (
     ?1, -9223372036854775807, '', 'default', ?2,

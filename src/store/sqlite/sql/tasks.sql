@@ -60,7 +60,7 @@ WHERE lane = 1 AND lease_owner IS NULL AND handler = ?1 AND queue >= ?2
 ORDER BY queue LIMIT 1;
 
 -- name: ready_tasks
--- ?3 is a rank beyond which the caller has enough already.
+-- ?3 is a rank beyond which the caller already has enough.
 SELECT rank, instance_id, token FROM tasks INDEXED BY tasks_ready
 WHERE lane = 1 AND lease_owner IS NULL AND handler = ?1 AND queue = ?2 AND rank <= ?3
 ORDER BY rank, instance_id, token LIMIT ?4;

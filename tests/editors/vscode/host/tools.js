@@ -9,7 +9,7 @@ async function open(name) {
   return vscode.window.showTextDocument(document);
 }
 
-/** Asks again until the answer is true. The test's own limit ends a wait that is in vain. */
+/** Asks again until the answer is true. The test's own limit ends a wait without success. */
 async function until(words, condition) {
   for (;;) {
     const answer = await condition();

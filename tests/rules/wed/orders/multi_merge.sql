@@ -1,4 +1,4 @@
--- S7: what each of two branches fires again, unless it is pending already.
+-- S7: what each of two branches fires again, unless it is already pending.
 -- work ta: a = '1'
 -- work tb: b = '1'
 -- work merge: ma = case when a = '1' then 'x' else ma end, mb = case when b = '1' then 'x' else mb end
