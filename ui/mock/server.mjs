@@ -411,7 +411,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     ['DELETE', /^\/session$/, () => null],
     ['GET', /^\/search$/, (_, query) => {
       const q = query.get('q').toLowerCase();
-      const rows = world.instances.filter((row) => row.id.startsWith(q) || row.key?.toLowerCase().startsWith(q)).slice(0, 10);
+      const rows = world.instances.filter((row) => row.id.startsWith(q) || row.key === query.get('q')).slice(0, 10);
       return { items: [...world.definitions.filter((one) => one.workflow.includes(q)).map((one) => ({ kind: 'workflow', title: one.workflow, workflow: one.workflow })), ...rows.map((row) => ({ kind: 'instance', title: row.key ?? row.id, instance: summary(row) }))] };
     }],
   ];

@@ -7,9 +7,11 @@ import { startClock } from './lib/clock.svelte';
 import { startRouter } from './lib/router.svelte';
 import { startSession } from './lib/session.svelte';
 import { applySettings } from './lib/settings.svelte';
+import { showHidden } from './lib/visible';
 import { loadText } from './text';
 
 applySettings();
+showHidden();
 const text = loadText();
 startRouter();
 startClock();

@@ -57,7 +57,7 @@ export function exceeded(total: Schemas['ActivityCounts'], ms: number): number |
 /** In a component: the activity of all, or of one workflow, in the window of the address. Follows what happens. */
 export function activityOf(workflow: () => string, is_shown: () => boolean = () => true): Resource<Activity> {
   const activity = new Resource<Activity>(() => (can('stats.read') && is_shown() ? '/stats/activity' + query({ window: windowOf(route.query.get('window')), workflow: workflow() }) : ''));
-  $effect(() => subscribe('stats', throttled(() => void activity.refresh(), 5000)));
+  $effect(() => subscribe('stats', throttled(() => void activity.refresh(), 5000, true)));
   // While the server counts back, each request brings it further.
   $effect(() => {
     if (!activity.data?.counted_from) return;

@@ -21,8 +21,9 @@ interface Skipped {
 }
 type Failure = { code?: string; step?: string; message?: string } | null | undefined;
 
-const FITS: Record<BulkVerb, string[]> = { requeue: ['dead_letter'], cancel: ['running', 'paused', 'dead_letter'], abort: ['running', 'paused', 'dead_letter', 'compensating'], pause: ['running', 'compensating'], resume: ['paused'], signal: ['running', 'paused'] };
-export const fits = (verb: BulkVerb, target: Target) => FITS[verb].includes(target.status);
+/** In which states an act is possible. */
+export const FITS: Record<BulkVerb, string[]> = { requeue: ['dead_letter'], cancel: ['running', 'paused', 'dead_letter'], abort: ['running', 'paused', 'dead_letter', 'compensating'], pause: ['running', 'compensating'], resume: ['paused'], signal: ['running', 'paused'] };
+export const fits = (verb: BulkVerb, target: { status: string }) => FITS[verb].includes(target.status);
 
 /** How often, and at least how long in between, a trial is looked at. */
 const LOOKS = 10;

@@ -64,6 +64,10 @@ export function timeOf(value: string, now: number): string | undefined {
 
 const both = (one: string | undefined, other: string) => [one, other].filter(Boolean).join(' && ');
 
+/** A filter of this module, narrowed by another one. */
+export const bothWhere = (where: string, more: string) => both(where === 'true' ? '' : where, more);
+export const statusWhere = (statuses: readonly string[]) => oneOf('status', statuses.join());
+
 /** The parameters of GET /instances; undefined if a term is wrong. A word without a name is a key's beginning. */
 export function filterQuery(terms: Term[], now: number): Record<string, string> | undefined {
   const found: Record<string, string> = {};

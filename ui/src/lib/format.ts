@@ -51,6 +51,11 @@ export function timeOfDay(time: string | number, zone: Zone, millis = false): st
   return timestamp(time, zone, millis).slice(11);
 }
 
+/** `11-22` and `18:20:00`, for what is ordered by time and may go over a day's end. */
+export function dayAndTime(time: string | number, zone: Zone, millis = false): [string, string] {
+  return [timestamp(time, zone).slice(5, 10), timeOfDay(time, zone, millis)];
+}
+
 export function bytes(count: number): string {
   if (count < 1000) return `${count} ${t.unit.B}`;
   if (count < 1e6) return `${fixed(count / 1000)} ${t.unit.kB}`;

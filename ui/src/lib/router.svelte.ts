@@ -65,11 +65,29 @@ export function setQuery(changes: Record<string, string | null | undefined>, rep
 export function startRouter() {
   addEventListener('popstate', () => (current = read()));
   document.addEventListener('click', (event) => {
-    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    const link = (event.target as Element | null)?.closest?.('a[href]') as HTMLAnchorElement | null;
+    if (event.defaultPrevented || event.button !== 0 || event.shiftKey || event.altKey) return;
+    const leading = leadOf(event);
+    if (event.metaKey || event.ctrlKey) return openBeside(leading);
+    const link = leading ?? ((event.target as Element | null)?.closest?.('a[href]') as HTMLAnchorElement | null);
     if (!link || link.target || link.hasAttribute('download') || link.origin !== location.origin) return;
     if (!link.pathname.startsWith(base) || link.pathname.startsWith(`${base}api/`)) return;
     event.preventDefault();
     go(link.href);
   });
+  document.addEventListener('auxclick', (event) => {
+    if (event.button === 1 && !event.defaultPrevented) openBeside(leadOf(event));
+  });
+}
+
+/** A row is opened as the link that leads it, wherever one clicks; not by what has an act of its own, and not by the end of
+ * a selection of text. */
+function leadOf(event: MouseEvent): HTMLAnchorElement | null {
+  const target = event.target as Element | null;
+  const row = target?.closest?.('tbody tr, li.item');
+  if (!row || target!.closest('a, button, input, select, label, summary, .check') || getSelection()?.toString()) return null;
+  return row.querySelector<HTMLAnchorElement>('.lead a[href]');
+}
+
+function openBeside(link: HTMLAnchorElement | null) {
+  if (link) open(link.href, '_blank', 'noopener');
 }

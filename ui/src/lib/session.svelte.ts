@@ -70,9 +70,10 @@ connection.onForbidden = throttled(() => {
   if (me) void get<Me>('/me').then((now) => (me = now), () => undefined);
 }, 5000);
 
-/** Runs `action` at once and then at most every `ms` while it is asked for. */
-export function throttled(action: () => void, ms: number): () => void {
-  let last = 0;
+/** Runs `action` at once and then at most every `ms` while it is asked for. `isFresh`: it counts as just done. A stream
+ * begins with the word that something may have changed, which is no reason to read again what has just been read. */
+export function throttled(action: () => void, ms: number, isFresh = false): () => void {
+  let last = isFresh ? Date.now() : 0;
   let waiting: ReturnType<typeof setTimeout> | undefined;
   return () => {
     if (waiting) return;
@@ -160,8 +161,8 @@ let is_following = false;
 function follow() {
   if (is_following) return;
   is_following = true;
-  subscribe('stats', throttled(loadStats, 2000));
-  subscribe('decisions', throttled(loadDecisions, 2000));
+  subscribe('stats', throttled(loadStats, 2000, true));
+  subscribe('decisions', throttled(loadDecisions, 2000, true));
   // While the stream is away the server may be, too: ask now and then, so that the banner is right and goes by itself.
   setInterval(() => {
     if (live.state === 'lost' || live.state === 'draining' || is_silent) void get('/').catch(() => undefined);

@@ -1,8 +1,9 @@
 import { yaml } from '@codemirror/lang-yaml';
 import { lintGutter, setDiagnostics } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
 import type { Diagnostic } from '../api/client';
+import { HIDDEN, visible } from '../lib/visible';
 
 // The builder's tools use the editor's parser, so they come with it.
 export * from '../lib/outline';
@@ -12,6 +13,15 @@ export interface Editor {
   /** Puts the cursor there and brings it into view. */
   goTo: (line: number) => void;
   close: () => void;
+}
+
+/** A character that shows nothing itself, as it is shown elsewhere. */
+function shownAs(code: number, description: string | null): HTMLElement {
+  const shown = document.createElement('span');
+  shown.textContent = visible(String.fromCharCode(code));
+  shown.title = description ?? '';
+  shown.className = 'cm-specialChar';
+  return shown;
 }
 
 /** Without `onchange` it is read only. */
@@ -25,7 +35,7 @@ export function makeEditor(host: HTMLElement, text: string, onchange: ((text: st
     state: EditorState.create({
       doc: text,
       extensions: [
-        lineNumbers(), drawSelection(), yaml(), lintGutter(),
+        lineNumbers(), drawSelection(), yaml(), lintGutter(), highlightSpecialChars({ addSpecialChars: HIDDEN, render: shownAs }),
         EditorView.lineWrapping,
         EditorView.theme({
           '&': { maxHeight: '66vh', background: 'var(--paper)', color: 'var(--ink)', fontSize: '13px' },

@@ -82,25 +82,33 @@ export const en = {
     noMatchSoFar: 'None found so far.', columns: 'Columns', defaultColumns: 'Default', priority: 'Priority', waits: 'Waits for',
     labels: 'Labels',
     all: 'All', live: 'Live', ended: 'Ended badly', views: 'Saved views', viewName: 'Name of the view', saveView: 'Save as view', dropView: 'Remove view', export: 'Export',
-    status: 'Status', workflow: 'Workflow', key: 'Key', id: 'ID', started: 'Started', changed: 'Changed', took: 'Took',
+    status: 'Status', workflow: 'Workflow', key: 'Key', id: 'ID', started: 'Started', changed: 'Changed', took: 'Duration',
     select: (name: string) => `Select ${name}`, selectAll: 'Select all shown', noMatch: 'No instances match.', clear: 'Clear filters', none: 'No instances yet. Start one:',
     more: 'Scroll for more', loadMore: 'Load more', end: (n: number) => `${count(n, 'instance', 'instances')}, no more`, scannedTo: 'Searched back to',
     fresh: (n: number) => `${n} new`,
   },
   bulk: {
     label: 'Selected instances', selected: (n: number) => `${n} selected`, clear: 'Clear',
-    title: (verb: string, n: number) => `${bare(verb)}: ${count(n, 'instance', 'instances')}`,
+    acts: (verb: string, n: number, more = '') => {
+      const what = `${number(n)}${more} ${form(n, 'instance', 'instances')}`;
+      return ({ cancel: `Cancel ${what}`, abort: `Abort ${what}`, pause: `Pause ${what}`, resume: `Resume ${what}`, requeue: `Retry ${what}`, signal: `Send the signal to ${what}` })[verb] ?? '';
+    },
+    will: {
+      cancel: 'Each instance stops, undoes what it did, from the last step back to the first, and is then cancelled. Savepoints are ignored.', abort: 'Each instance stops at once and is aborted. Nothing is undone.', pause: 'Each instance starts nothing more until it is resumed. What runs now finishes.', resume: 'Each instance continues where it was paused.',
+      requeue: 'Each instance continues at the step that failed. Its attempts count from one again.', signal: 'Each instance that waits for this signal continues with the payload as the output of that node. For the others, the signal is kept until they wait for it.',
+    },
     cannot: (n: number) => (n === 1 ? '1 of the selected instances is in a state that does not allow it and is left out.' : `${n} of the selected instances are in a state that does not allow it and are left out.`),
     trial: 'Trial', watching: 'Watching whether it fails again…', failedAgain: 'It failed again in the same way. Look at it before you retry the others.', worked: 'It completed.', stillRuns: 'It still runs and has not failed so far.',
     progress: (done: number, skipped: number, all: number) => `${done} of ${all} done${skipped ? `, ${skipped} skipped` : ''}`,
-    which: 'Which', looking: (n: number) => `${n} found so far…`, failedOther: 'It failed again, in another way. Look at it before you retry the others.', refused: 'The server refused it. Look at the reason before you retry the others.', goOn: (n: number) => (n === 1 ? 'Continue with the other one' : `Continue with the other ${n}`), again: (n: number) => (n === 1 ? 'Try the skipped one again' : `Try the ${n} skipped again`),
-    skipped: (n: number) => `Skipped: ${n}`, tryOne: 'Retry one first', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: all ${n}`), rest: (n: number) => (n === 1 ? 'Retry the other one' : `Retry the other ${n}`), stop: 'Stop here',
+    which: 'Instances', looking: (n: number) => `${n} found so far…`, failedOther: 'It failed again, in another way. Look at it before you retry the others.', refused: 'The server refused it. Look at the reason before you retry the others.', goOn: (n: number) => (n === 1 ? 'Continue with the other one' : `Continue with the other ${n}`), again: (n: number) => (n === 1 ? 'Try the skipped one again' : `Try the ${n} skipped again`),
+    skipped: (n: number) => `Skipped: ${n}`, tryOne: 'Retry one first', rest: (n: number) => (n === 1 ? 'Retry the other one' : `Retry the other ${n}`), stop: 'Stop here',
   },
   bulks: {
-    all: 'Act on all that match', button: 'Act on all…', action: 'Act', filter: 'Filter', instances: 'Instances', rate: 'At most', progress: 'Progress', by: 'By', begun: 'Begun', ended: 'Ended', done: 'Done', unchanged: 'Nothing to do', skipped: 'Skipped', failed: 'Failed', speed: 'Per second', eta: 'Left',
-    actions: { cancel: 'Cancel', abort: 'Abort', pause: 'Pause', resume: 'Resume', requeue: 'Retry' }, rateHelp: 'So many in a time: 100/1s, 600/1m. Empty: as fast as it goes.', canary: 'Retry one first, and stop if it fails again.', nothing: 'No instance matches.', matches: (n: string) => `${n} match now`, start: (verb: string, n: string) => `${verb}: all ${n}`,
+    able: (n: number, more: string) => `${number(n)}${more} of them can be acted on.`, leftOut: 'left out', noneAble: 'No action is possible: these instances have ended.', onlyDead: 'Only dead letters can be retried. A failed instance has ended; it can be started again from its page.', nothingDone: 'nothing done',
+    all: 'Act on all that match', button: 'Act on all…', action: 'Action', filter: 'Filter', instances: 'Instances', rate: 'At most', progress: 'Progress', by: 'By', begun: 'Begun', ended: 'Ended', done: 'Done', unchanged: 'Nothing to do', skipped: 'Skipped', failed: 'Failed', speed: 'Per second', eta: 'Left',
+    actions: { cancel: 'Cancel', abort: 'Abort', pause: 'Pause', resume: 'Resume', requeue: 'Retry' }, rateHelp: 'The highest rate, such as 100/1s or 600/1m. Empty: no limit.', canary: 'Retry one first, and stop if it fails again.', nothing: 'No instance matches.', matches: (n: string) => `${n} match now`,
     pause: 'Pause', resume: 'Continue', cancel: 'End it here', goOn: 'Continue nevertheless', canaryFailed: 'The instances that were retried first have failed again. Look at them, then continue or end it here.', waits: 'waits for you', trouble: 'Its last attempt failed and is repeated.', counting: 'counting…', seen: (n: string, all: string) => `${n} of ${all}`,
-    named: (n: number) => count(n, 'chosen instance', 'chosen instances'), leftAlone: 'Left alone', left: (n: number) => `Left alone: ${n}`, none: 'No act on many instances in the last 30 days.', noneHint: 'Choose instances by a filter, then “Act on all…”', newest: 'Newest',
+    named: (n: number) => count(n, 'chosen instance', 'chosen instances'), leftAlone: 'Left alone', left: (n: number) => `Left alone: ${n}`, none: 'No bulk operations in the last 30 days.', noneHint: 'Choose instances by a filter, then “Act on all…”', newest: 'Newest',
   },
   act: {
     will: 'What will happen', done: (verb: string, name: string) => `${bare(verb)}: ${name}`, leave: 'Leave it as it is',
@@ -131,8 +139,8 @@ export const en = {
     tab: { graph: 'Graph', timeline: 'Timeline', steps: 'Steps', history: 'History', data: 'Data', related: 'Related', raw: 'Raw' }, inApi: 'The same from the API',
   },
   related: {
-    startedBy: 'Started by', trace: 'Trace ID', links: 'In other systems', sameKey: 'With the same key', sameLabels: 'With the same label', sameFailure: 'Failed in the same way', group: 'The whole group', bulks: 'Acts on many instances', cut: 'Only the newest are shown.',
-    none: 'No other instance has its key or its failure, no act on many instances has touched it, and nothing was sent about it.',
+    startedBy: 'Started by', trace: 'Trace ID', links: 'In other systems', sameKey: 'With the same key', sameLabels: 'With the same label', sameFailure: 'Failed in the same way', group: 'The whole group', bulks: 'Bulk operations', cut: 'Only the newest are shown.',
+    none: 'No other instance has its key or its failure, no bulk operation has touched it, and nothing was sent about it.',
   },
   graph: {
     label: 'Steps of the workflow', described: (n: number) => `Picture of ${count(n, 'node', 'nodes')}. “List” shows the same as text.`, zoomIn: 'Zoom in', zoomOut: 'Zoom out', fit: 'Fit', list: 'List', picture: 'Picture',
@@ -142,11 +150,11 @@ export const en = {
     kind: { attempt: 'attempt', failed: 'failed attempt', retry: 'waits for retry', queue: 'waits for a worker', wait: 'waits', running: 'running', undo: 'compensation', undo_failed: 'failed compensation' },
   },
   steps: {
-    step: 'Step', branch: 'Branch', tries: 'Attempts', took: 'Took', worker: 'Worker', error: 'Error', started: 'Started', attempts: (n: number) => count(n, 'attempt', 'attempts'), eachAttempt: 'Attempts',
+    step: 'Step', branch: 'Branch', tries: 'Attempts', took: 'Duration', worker: 'Worker', error: 'Error', started: 'Started', attempts: (n: number) => count(n, 'attempt', 'attempts'), eachAttempt: 'Attempts',
     notYet: 'Not reached yet.', visit: (n: number, all: number) => `Visit ${n} of ${all}`, toHistory: 'Events of this step',
   },
   history: {
-    type: 'Type', allTypes: 'All types', node: 'Step', at: 'At', attempt: 'Attempt', took: 'Took', about: 'About', by: 'By', count: (n: string) => `${n} events`, following: 'following', toEnd: 'To the end', event: (seq: number) => `Event ${seq}`,
+    type: 'Type', allTypes: 'All types', node: 'Step', at: 'At', attempt: 'Attempt', took: 'Duration', about: 'About', by: 'By', count: (n: string) => `${n} events`, following: 'following', toEnd: 'To the end', event: (seq: number) => `Event ${seq}`,
   },
   data: {
     input: 'Input', output: 'Output', error: 'Error', instanceInput: 'Input of the instance', instanceOutput: 'Output of the instance', outputOf: (node: string) => `Output of ${node}`, find: 'Find in the data', left: 'Left', right: 'Right', nothing: 'nothing',
@@ -160,7 +168,7 @@ export const en = {
   },
   decisions: {
     mine: 'Mine', roles: 'Roles', allRoles: 'All roles', none: 'Nothing waits for a decision.', late: (time: string) => `${time} overdue`, left: (time: string) => `${time} left`, quorum: (have: number, need: number) => `${have} of ${need} confirmed`,
-    question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'More data', who: 'Who may decide', anyone: 'anyone', votes: 'Votes', since: 'Waits since', deadline: 'Deadline', keysMove: 'next, previous',
+    question: (node: string) => node.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase()) + '?', more: 'More data', who: 'Who may decide', anyone: 'anyone', votes: 'Votes', since: 'Requested', deadline: 'Deadline', keysMove: 'next, previous',
     gone: 'The decision of this link is not open any more.',
     forbidden: 'Your role may see decisions but not make them.',
   },
@@ -188,8 +196,8 @@ export const en = {
     matrix: 'Who can run what', nobody: 'nobody', runs: (worker: string, handler: string) => `${worker} runs ${handler}`,
   },
   queues: {
-    queue: 'Queue', running: 'Running', use: 'In use', waiting: 'waiting', sleeping: 'Sleeping', concurrency: 'At once', perKey: 'At once per key', rate: 'Rate', unlimited: '–', full: 'full', edit: 'Limits…', editOf: (name: string) => `Limits of ${name}`, none: 'No queues with limits or tasks.',
-    used: (used: number, of: number) => `${used} of ${of} in use`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `The new limits apply at once, on all workers. Now ${running} run and ${waiting} wait; what runs is not stopped.`,
+    queue: 'Queue', running: 'Running', use: 'In use', waiting: 'waiting', sleeping: 'Sleeping', concurrency: 'At once', perKey: 'At once per key', rate: 'Rate', unlimited: '–', full: 'full', edit: 'Limits…', editOf: (name: string) => `Limits for queue ${name}`, none: 'No queues with limits or tasks.',
+    used: (used: number, of: number) => `${used} of ${of} in use`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `The new limits apply at once, on all workers. ${count(running, 'task is', 'tasks are')} running now and ${count(waiting, 'task is', 'tasks are')} waiting; running tasks are not stopped.`,
     concurrencyHelp: 'How many tasks of this queue may run at the same time, on all workers together. Empty: no limit.', perKeyHelp: 'The same for each concurrency key. Empty: no limit.', rateHelp: 'How many tasks may start in a period such as 1s or 1m. Empty: no limit.', starts: 'Starts', per: 'per', period: 'Period',
     stops: '0 stops the queue: nothing of it starts until the limit is raised.', save: 'Set limits', saved: (name: string) => `Limits set: ${name}`,
     nobody: 'no worker for it', stopped: 'stopped', runningNow: (n: number) => `${n} running`, sleepingHelp: 'Tasks that wait for their time, such as the next attempt.',

@@ -89,16 +89,24 @@ export const pt: Messages = {
   },
   bulk: {
     label: 'Instâncias selecionadas', selected: (n: number) => `${number(n)} ${form(n, 'selecionada', 'selecionadas')}`, clear: 'Limpar',
-    title: (verb: string, n: number) => `${bare(verb)}: ${count(n, 'instância', 'instâncias')}`,
+    acts: (verb: string, n: number, more = '') => {
+      const what = `${number(n)}${more} ${form(n, 'instância', 'instâncias')}`;
+      return ({ cancel: `Cancelar ${what}`, abort: `Abortar ${what}`, pause: `Pausar ${what}`, resume: `Retomar ${what}`, requeue: `Repetir ${what}`, signal: `Enviar o sinal a ${what}` })[verb] ?? '';
+    },
+    will: {
+      cancel: 'Cada instância para, desfaz o que fez, da última etapa até a primeira, e então fica cancelada. Savepoints são ignorados.', abort: 'Cada instância para imediatamente e fica abortada. Nada é desfeito.', pause: 'Cada instância não inicia mais nada até ser retomada. O que está em execução termina.', resume: 'Cada instância continua de onde foi pausada.',
+      requeue: 'Cada instância continua na etapa que falhou. As tentativas voltam a contar do um.', signal: 'Cada instância que espera por este sinal continua com o payload como saída desse nó. Para as outras, o sinal fica guardado até que esperem por ele.',
+    },
     cannot: (n: number) => form(n, '1 das instâncias selecionadas está em um estado que não permite isso e fica de fora.', `${number(n)} das instâncias selecionadas estão em um estado que não permite isso e ficam de fora.`),
     trial: 'Teste', watching: 'Verificando se falha de novo…', failedAgain: 'Falhou de novo da mesma forma. Examine-a antes de repetir as outras.', worked: 'Foi concluída.', stillRuns: 'Ainda está em execução e não falhou até agora.',
     progress: (done: number, skipped: number, all: number) => `${number(done)} de ${number(all)} ${form(done, 'feita', 'feitas')}${skipped ? `, ${number(skipped)} ${form(skipped, 'ignorada', 'ignoradas')}` : ''}`,
-    which: 'Quais', looking: (n: number) => `${number(n)} ${form(n, 'encontrada', 'encontradas')} até agora…`, failedOther: 'Falhou de novo, de outra forma. Examine-a antes de repetir as outras.', refused: 'O servidor recusou. Examine o motivo antes de repetir as outras.', goOn: (n: number) => form(n, 'Continuar com a outra', `Continuar com as outras ${number(n)}`), again: (n: number) => form(n, 'Tentar a ignorada de novo', `Tentar as ${number(n)} ignoradas de novo`),
-    skipped: (n: number) => `Ignoradas: ${number(n)}`, tryOne: 'Repetir uma primeiro', all: (verb: string, n: number) => (n === 1 ? bare(verb) : `${bare(verb)}: todas as ${number(n)}`), rest: (n: number) => form(n, 'Repetir a outra', `Repetir as outras ${number(n)}`), stop: 'Parar aqui',
+    which: 'Instâncias', looking: (n: number) => `${number(n)} ${form(n, 'encontrada', 'encontradas')} até agora…`, failedOther: 'Falhou de novo, de outra forma. Examine-a antes de repetir as outras.', refused: 'O servidor recusou. Examine o motivo antes de repetir as outras.', goOn: (n: number) => form(n, 'Continuar com a outra', `Continuar com as outras ${number(n)}`), again: (n: number) => form(n, 'Tentar a ignorada de novo', `Tentar as ${number(n)} ignoradas de novo`),
+    skipped: (n: number) => `Ignoradas: ${number(n)}`, tryOne: 'Repetir uma primeiro', rest: (n: number) => form(n, 'Repetir a outra', `Repetir as outras ${number(n)}`), stop: 'Parar aqui',
   },
   bulks: {
+    able: (n: number, more: string) => `A ação é possível em ${number(n)}${more} delas.`, leftOut: 'de fora', noneAble: 'Nenhuma ação é possível: estas instâncias terminaram.', onlyDead: 'Só dead letters podem ser repetidas. Uma instância que falhou terminou; ela pode ser iniciada de novo na sua página.', nothingDone: 'nada feito',
     all: 'Agir em todas as que correspondem', button: 'Agir em todas…', action: 'Ação', filter: 'Filtro', instances: 'Instâncias', rate: 'No máximo', progress: 'Progresso', by: 'Por', begun: 'Início', ended: 'Fim', done: 'Feitas', unchanged: 'Nada a fazer', skipped: 'Puladas', failed: 'Com falha', speed: 'Por segundo', eta: 'Restam',
-    actions: { cancel: 'Cancelar', abort: 'Abortar', pause: 'Pausar', resume: 'Retomar', requeue: 'Tentar de novo' }, rateHelp: 'Tantas por tempo: 100/1s, 600/1m. Vazio: o mais rápido possível.', canary: 'Tentar uma primeiro e parar se falhar de novo.', nothing: 'Nenhuma instância corresponde.', matches: (n: string) => `${n} correspondem agora`, start: (verb: string, n: string) => `${verb}: todas as ${n}`,
+    actions: { cancel: 'Cancelar', abort: 'Abortar', pause: 'Pausar', resume: 'Retomar', requeue: 'Repetir' }, rateHelp: 'A taxa máxima, como 100/1s ou 600/1m. Vazio: sem limite.', canary: 'Tentar uma primeiro e parar se falhar de novo.', nothing: 'Nenhuma instância corresponde.', matches: (n: string) => `${n} correspondem agora`,
     pause: 'Pausar', resume: 'Continuar', cancel: 'Encerrar aqui', goOn: 'Continuar mesmo assim', canaryFailed: 'As primeiras instâncias falharam de novo. Examine-as e depois continue ou encerre aqui.', waits: 'aguarda você', trouble: 'A última tentativa falhou e será repetida.', counting: 'contando…', seen: (n: string, all: string) => `${n} de ${all}`,
     named: (n: number) => (n === 1 ? '1 escolhida' : `${n} escolhidas`), leftAlone: 'Não tratadas', left: (n: number) => `Não tratadas: ${n}`, none: 'Nenhuma ação em massa nos últimos 30 dias.', noneHint: 'Escolha instâncias com um filtro e depois “Agir em todas…”', newest: 'Mais recentes',
   },
@@ -188,8 +196,8 @@ export const pt: Messages = {
     matrix: 'Quem pode executar o quê', nobody: 'ninguém', runs: (worker: string, handler: string) => `${worker} executa ${handler}`,
   },
   queues: {
-    queue: 'Fila', running: 'Em execução', use: 'Uso', waiting: 'aguardando', sleeping: 'Adormecidas', concurrency: 'Simultâneas', perKey: 'Simultâneas por chave', rate: 'Taxa', unlimited: '–', full: 'cheia', edit: 'Limites…', editOf: (name: string) => `Limites de ${name}`, none: 'Nenhuma fila com limites ou tarefas.',
-    used: (used: number, of: number) => `${number(used)} de ${number(of)} em uso`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Os novos limites valem imediatamente, em todos os workers. Agora há ${number(running)} em execução e ${number(waiting)} aguardando; o que está em execução não é interrompido.`,
+    queue: 'Fila', running: 'Em execução', use: 'Uso', waiting: 'aguardando', sleeping: 'Adormecidas', concurrency: 'Simultâneas', perKey: 'Simultâneas por chave', rate: 'Taxa', unlimited: '–', full: 'cheia', edit: 'Limites…', editOf: (name: string) => `Limites da fila ${name}`, none: 'Nenhuma fila com limites ou tarefas.',
+    used: (used: number, of: number) => `${number(used)} de ${number(of)} em uso`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Os novos limites valem imediatamente, em todos os workers. Agora há ${count(running, 'tarefa', 'tarefas')} em execução e ${number(waiting)} aguardando; tarefas em execução não são interrompidas.`,
     concurrencyHelp: 'Quantas tarefas desta fila podem ser executadas ao mesmo tempo, em todos os workers juntos. Vazio: sem limite.', perKeyHelp: 'O mesmo para cada chave de concorrência. Vazio: sem limite.', rateHelp: 'Quantas tarefas podem iniciar em um período como 1s ou 1m. Vazio: sem limite.', starts: 'Inícios', per: 'por', period: 'Período',
     stops: '0 para a fila: nada dela inicia até que o limite seja aumentado.', save: 'Definir limites', saved: (name: string) => `Limites definidos: ${name}`,
     nobody: 'nenhum worker', stopped: 'parada', runningNow: (n: number) => `${n} em execução`, sleepingHelp: 'Tarefas que aguardam a sua hora, como a próxima tentativa.',

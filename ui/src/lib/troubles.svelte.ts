@@ -1,0 +1,29 @@
+// The troubles that are shown now. When the server cannot answer, each part of a page meets the same one: it is told once,
+// and the others only say that they have nothing to show.
+interface Shown {
+  /** What two of them have in common if they are the same. */
+  key: string;
+  isPassing: boolean;
+  /** The place on the page: the first one tells it, also when another one was tried again before it. */
+  order: number;
+  retry: (() => void) | undefined;
+}
+let shown = $state.raw<Shown[]>([]);
+let made = 0;
+export const nextOrder = () => ++made;
+
+/** Until the returned function is called. */
+export function report(one: Shown): () => void {
+  shown = [...shown, one];
+  return () => (shown = shown.filter((other) => other !== one));
+}
+
+export const isTold = (one: Shown) => shown.some((other) => other.key === one.key && other.order < one.order);
+export const retryAll = (key: string) => shown.filter((one) => one.key === key).forEach((one) => one.retry?.());
+
+export const troubles = {
+  /** What a page shows does not follow: the server, or its database, is away. */
+  get isStale() {
+    return shown.some((one) => one.isPassing);
+  },
+};
