@@ -3,7 +3,8 @@
 conformance_test.py REPOSITORY EBB STORE COMMAND...
 
 COMMAND FOLDER runs the worker of the kit: the handlers `add`, `flaky`, `refuse`, `ask`, `hold`, `tell` and
-`undo` of worker.py. It gets EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_SLOTS and EBB_LEASE (seconds).
+`undo` of worker.py. It gets EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_SLOTS, EBB_LEASE and EBB_PATIENCE (seconds).
+Beside the program worker.* is client.*, which uses the rest of the client.
 """
 
 import contextlib
@@ -38,6 +39,8 @@ WORKFLOWS = {
     "holding": "steps: [hold]",
     "timing": "steps: [{step: hold, timeout: 1s, max_attempts: 1}]",
     "telling": "steps: [tell]",
+    "deciding": "steps: [{decision: approve, roles: [boss]}]",
+    "freezing": "on_error: dead_letter\nsteps: [{step: add, max_attempts: 1}]",
 }
 
 
@@ -75,6 +78,13 @@ class Forgetful(http.server.ThreadingHTTPServer):
         self.port = port
         self.to_lose = {}  # path: how many answers
         self.lost = []
+        self.idle = None  # seconds, after which a connection is closed
+        self.closed = 0  # of these
+        self.to_hold = 0  # how many answers with a task
+        self.held, self.may_go = threading.Event(), threading.Event()
+        self.seen = []  # the bodies of polls
+        self.events = None  # how many a stream has before it is cut
+        self.streams = 0
         super().__init__(("127.0.0.1", 0), Forwarder)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -82,8 +92,35 @@ class Forgetful(http.server.ThreadingHTTPServer):
 class Forwarder(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def setup(self):
+        self.timeout = self.server.idle
+        super().setup()
+
+    def log_error(self, *_):
+        self.server.closed += 1  # The only error is the timeout.
+
+    def do_GET(self):
+        there = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
+        there.request("GET", self.path, headers=dict(self.headers))
+        answer = there.getresponse()
+        self.close_connection = True
+        self.server.streams += 1
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.getheader("Content-Type"))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        events = 0
+        for line in answer:
+            self.wfile.write(line)
+            events += line == b"\n"
+            if events == self.server.events:
+                break
+        there.close()
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path.endswith("/poll"):
+            self.server.seen.append(json.loads(body))
         there = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
         there.request("POST", self.path, body, dict(self.headers))
         answer = there.getresponse()
@@ -97,6 +134,10 @@ class Forwarder(http.server.BaseHTTPRequestHandler):
             self.server.lost.append(name)
             self.close_connection = True
             return
+        if b'"idempotency_key"' in text and self.server.to_hold > 0:
+            self.server.to_hold -= 1
+            self.server.held.set()
+            self.server.may_go.wait(PATIENCE)
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.getheader("Content-Type", "application/json"))
         self.send_header("Content-Length", str(len(text)))
@@ -122,7 +163,7 @@ class Conformance(unittest.TestCase):
         self.serve()
         admin = self.login()
         self.token = admin("PUT", "/tokens/kit", {"role": "worker"})["token"]
-        self.api = Client(self.url, admin("PUT", "/tokens/admin", {"role": "admin"})["token"], patience=60)
+        self.api = Client(self.url, admin("PUT", "/tokens/admin", {"role": "admin", "act_as": True})["token"], patience=60)
         self.addCleanup(self.api.close)
         self.workers = []
         self.addCleanup(self.end_workers)
@@ -161,6 +202,29 @@ class Conformance(unittest.TestCase):
         (self.folder / "go").touch()
         for worker in self.workers:
             worker.end(signal.SIGKILL)
+
+    def proxy(self):
+        proxy = Forgetful(self.port)
+        self.addCleanup(proxy.server_close)
+        self.addCleanup(proxy.shutdown)
+        return proxy, f"http://127.0.0.1:{proxy.server_address[1]}"
+
+    def use(self, command, url=None):
+        program = COMMAND[-1].replace("worker.", "client.")
+        token = self.api._token
+        done = subprocess.run([*COMMAND[:-1], program, command], capture_output=True, text=True, check=False,
+                              env={**os.environ, "EBB_URL": url or self.url, "EBB_TOKEN": token}, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def names(self):
+        return [entry["id"] for entry in self.api.repeat("GET", "/workers")["items"]]
+
+    def end_cleanly(self, worker):
+        """At SIGTERM and without a word, before an open poll (60 s) or the patience with the server is over."""
+        worker.process.send_signal(signal.SIGTERM)
+        self.assertEqual(worker.process.wait(timeout=45), 0)
+        self.assertEqual((self.folder / "kit-1.log").read_text(), "")
 
     def until(self, what, condition):
         end = time.monotonic() + PATIENCE
@@ -258,11 +322,9 @@ class Conformance(unittest.TestCase):
         self.assertEqual(self.end_of(instance)[0], "completed")
 
     def test_repeats_a_report_whose_answer_was_lost(self):
-        proxy = Forgetful(self.port)
-        self.addCleanup(proxy.server_close)
-        self.addCleanup(proxy.shutdown)
+        proxy, url = self.proxy()
         proxy.to_lose = {"complete": 2}
-        self.work(url=f"http://127.0.0.1:{proxy.server_address[1]}")
+        self.work(url=url)
         instances = [self.api.start("adding", {"a": number, "b": 0}) for number in range(5)]
         for number, instance in enumerate(instances):
             self.assertEqual(self.end_of(instance)[:2], ("completed", {"sum": number}))
@@ -270,11 +332,9 @@ class Conformance(unittest.TestCase):
         self.until("the loss", lambda: len(proxy.lost) == 2)
 
     def test_gets_a_task_again_whose_answer_was_lost(self):
-        proxy = Forgetful(self.port)
-        self.addCleanup(proxy.server_close)
-        self.addCleanup(proxy.shutdown)
+        proxy, url = self.proxy()
         proxy.to_lose = {"poll": 1}
-        self.work(url=f"http://127.0.0.1:{proxy.server_address[1]}")
+        self.work(url=url)
         instance = self.api.start("flaking")
         self.assertEqual(self.end_of(instance)[0], "completed")
         # No attempt was spent on the lost answer.
@@ -325,10 +385,117 @@ class Conformance(unittest.TestCase):
         (self.folder / "go").touch()
         self.assertEqual(worker.end(), 0)
         self.assertEqual(self.end_of(instance)[:2], ("completed", {"attempt": 1}))
-        names = [entry["id"] for entry in self.api.repeat("GET", "/workers")["items"]]
-        self.assertNotIn("kit-1", names)
+        self.assertNotIn("kit-1", self.names())
         self.work("kit-2")
         self.assertEqual(self.end_of(waiting)[:2], ("completed", {"sum": 3}))
+
+    def test_a_stop_ends_a_worker_that_never_reached_a_server(self):
+        proxy, url = self.proxy()
+        proxy.port = free_port()  # Nothing is there.
+        tries = []
+        proxy.finish_request = lambda *_: tries.append(1)
+        worker = self.work(url=url, EBB_PATIENCE="3600")
+        self.until("a repetition", lambda: len(tries) > 2)
+        self.end_cleanly(worker)
+
+    def test_a_stop_ends_an_idle_worker_while_the_server_is_away(self):
+        worker = self.work(EBB_PATIENCE="3600")
+        self.until("the worker", lambda: "kit-1" in self.names())
+        self.api.close()
+        self.server.process.kill()
+        self.server.stop()
+        self.end_cleanly(worker)
+
+    def test_a_stop_ends_an_idle_worker_while_the_server_does_not_answer(self):
+        worker = self.work(EBB_PATIENCE="3600", EBB_LEASE="600")
+        self.until("the worker", lambda: "kit-1" in self.names())
+        self.server.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
+        self.end_cleanly(worker)
+
+    def test_a_stop_waits_for_no_poll(self):
+        proxy, url = self.proxy()
+        worker = self.work(url=url, EBB_LEASE="3600")
+        self.until("the poll", lambda: proxy.seen)
+        self.assertEqual(proxy.seen[0]["wait"], "1m")
+        self.end_cleanly(worker)
+        self.assertNotIn("kit-1", self.names())
+
+    def test_signs_off_although_the_server_has_closed_its_connections(self):
+        proxy, url = self.proxy()
+        proxy.idle = 0.3
+        worker = self.work(url=url)
+        instance = self.api.start("holding")
+        self.until("the call", lambda: self.lines("hold"))
+        worker.process.send_signal(signal.SIGTERM)
+        self.until("the stop", lambda: any(poll["free"] == 0 and poll["wait"] == "0s" for poll in proxy.seen))
+        closed = proxy.closed
+        self.until("the end of a connection", lambda: proxy.closed > closed)
+        (self.folder / "go").touch()
+        self.end_cleanly(worker)
+        self.assertEqual(self.end_of(instance)[:2], ("completed", {"attempt": 1}))
+        self.assertNotIn("kit-1", self.names())
+
+    def test_a_task_that_arrives_at_a_worker_that_is_to_stop_is_not_lost(self):
+        proxy, url = self.proxy()
+        proxy.to_hold = 1
+        worker = self.work(url=url)
+        instance = self.api.start("holding")
+        self.assertTrue(proxy.held.wait(PATIENCE))
+        worker.process.send_signal(signal.SIGTERM)
+        # The poll that has the task is on its way while a newer one takes it back.
+        self.until("the stop", lambda: any(poll["free"] == 0 and poll["wait"] == "0s" for poll in proxy.seen))
+        proxy.may_go.set()
+        (self.folder / "go").touch()
+        self.end_cleanly(worker)
+        self.work("kit-2")
+        self.assertEqual(self.end_of(instance)[:2], ("completed", {"attempt": 1}))
+        self.assertEqual(len(self.lines("hold")), 1)
+        self.assertNotIn("kit-1", self.names())
+
+    def test_a_certificate_that_is_not_trusted_ends_the_worker_at_once(self):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+             "own.key", "-out", "own.pem", "-days", "30", "-subj", "/CN=own", "-addext", "subjectAltName=IP:127.0.0.1"],
+            cwd=self.folder, check=True, capture_output=True)
+        self.assertEqual(self.server.stop(), 0)
+        self.serve("--tls-cert", "own.pem", "--tls-key", "own.key")
+        for name, port, what in (
+            ("kit-1", self.port, f"The certificate of https://127.0.0.1:{self.port} is not trusted: "),
+            ("kit-2", self.proxy()[0].server_address[1], "There is no TLS with https://127.0.0.1:"),
+        ):
+            worker = self.work(name, f"https://127.0.0.1:{port}", EBB_PATIENCE="3600")
+            self.assertNotEqual(worker.process.wait(timeout=PATIENCE), 0)
+            self.assertIn(what, (self.folder / f"{name}.log").read_text())
+
+    def test_lists_instances_page_by_page(self):
+        labels = {"customer": "acme", "vip": True}
+        self.assertEqual(self.use("lists"), {
+            "all": True, "two": True, "label": [labels, labels], "where": 2, "key": ["deciding"], "none": []})
+
+    def test_decides_once_and_in_the_name_of_a_user(self):
+        said = self.use("decides")
+        instance = said.pop("id")
+        self.assertEqual(said, {"refused": "not_allowed", "status": "completed"})
+        [event] = self.history(instance, "decision_made")
+        self.assertEqual((event["payload"]["by"], event["payload"]["comment"]), ("ann", "looks good"))
+
+    def test_pauses_resumes_cancels_and_aborts(self):
+        self.assertEqual(self.use("steers"), {
+            "paused": [True, "paused", False], "resumed": "running", "stale": "precondition_failed",
+            "cancelled": [True, "cancelled"], "aborted": "aborted", "unknown": "instance_not_found"})
+
+    def test_requeues_with_a_new_input(self):
+        self.work()
+        self.assertEqual(self.use("requeues"), {"sum": 3})
+
+    def test_watches_an_instance_although_its_stream_is_cut(self):
+        proxy, url = self.proxy()
+        proxy.events = 2  # the blocks of `retry` and of one event
+        said = self.use("watches", url)
+        seqs = [event["seq"] for event in self.history(said["id"])]
+        self.assertEqual((said["numbers"], said["rest"]), (seqs, True))
+        self.assertGreater(proxy.streams, len(seqs))
 
     def test_the_newer_of_two_workers_with_one_name_works(self):
         first = self.work()
@@ -354,11 +521,9 @@ class Servers(Conformance):
                 self.server.port = ports[0]
                 super().do_POST()
 
-        proxy = Forgetful(self.port)
+        proxy, url = self.proxy()
         proxy.RequestHandlerClass = Alternating
-        self.addCleanup(proxy.server_close)
-        self.addCleanup(proxy.shutdown)
-        self.work(url=f"http://127.0.0.1:{proxy.server_address[1]}", EBB_LEASE="8")
+        self.work(url=url, EBB_LEASE="8")
         held = self.api.start("holding")
         self.until("the call", lambda: self.lines("hold"))
         for number in range(3):

@@ -8,7 +8,8 @@ const folder = process.argv[2];
 // Logs in by a `fetch` of its own, as with a client certificate.
 const { EBB_TOKEN: token } = process.env;
 const send = (url, init) => fetch(url, token ? { ...init, headers: { ...init.headers, Authorization: `Bearer ${token}` } } : init);
-const worker = new Worker(new Client(process.env.EBB_URL, { fetch: send, patience: 120_000 }), {
+const patience = 1000 * Number(process.env.EBB_PATIENCE ?? 120);
+const worker = new Worker(new Client(process.env.EBB_URL, { fetch: send, patience }), {
   workerId: process.env.EBB_WORKER_ID,
   slots: Number(process.env.EBB_SLOTS ?? 2),
   lease: 1000 * Number(process.env.EBB_LEASE ?? 4),

@@ -1,8 +1,8 @@
 """A worker: it gets tasks from the server, calls handlers in threads, and reports what came out."""
 
 import collections
-import http.client
 import json
+import logging
 import random
 import signal
 import threading
@@ -10,12 +10,12 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
-from .client import Problem
+from .client import NOT_NOW, Problem
 from .handlers import Failure, Handlers, Pause, Result, Stopped
 
 _REMEMBERED = 4096
 _OUTPUT_BYTES_MAX = 1 << 20
-_NOT_NOW = (OSError, http.client.HTTPException)
+_LAST_WORDS = 2.0  # seconds for a request after `stop`
 
 
 class Displaced(Exception):
@@ -78,6 +78,7 @@ class Worker(Handlers):
         self._notes = {}
         self._finished = collections.OrderedDict()  # tokens, so that no answer runs one twice
         self._session = None
+        self._is_asking = False  # a poll is open that may bring tasks
         self._is_stopping = False
         self._is_over = False
         self._error = None
@@ -88,44 +89,92 @@ class Worker(Handlers):
         self._is_stopping = True
 
     def run(self, handle_signals=True):
-        """Works until `stop`, SIGTERM or SIGINT. Raises Displaced, and Problem if the server refuses
-        the worker."""
+        """Works until `stop`, SIGTERM or SIGINT. Then the running handlers end, and their results are
+        reported; while the server is away, that is tried for the client's `patience`. Raises Displaced,
+        Problem if the server refuses the worker, TlsError, and if the server cannot be reached at the start
+        for the client's `patience`, the error of the last request."""
         if handle_signals and threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: self.stop())
-        self._open()
-        threads = [threading.Thread(target=self._guard, args=[work], daemon=True)
-                   for work in (self._poll_loop, self._report_loop)]
+        polling, reporting = (threading.Thread(target=self._guard, args=[work], daemon=True)
+                              for work in (self._poll_loop, self._report_loop))
         with ThreadPoolExecutor(self.slots) as self._pool:
-            for thread in threads:
-                thread.start()
+            polling.start()
+            reporting.start()
+            self._wait_for_end(polling)
             with self._news:
-                while not (self._error or (self._is_stopping and not self._running and not self._done)):
-                    self._news.wait(0.2)
                 self._is_over = True
                 for context in self._running.values():
                     context._stop.set()
                 self._news.notify_all()
+        if self._session is None:
+            self.client.interrupt(polling)
+        for thread in (polling, reporting):
+            thread.join(timeout=_LAST_WORDS / 2)
         if self._error:
             raise self._error
-        self._close()
-        for thread in threads:
-            thread.join(timeout=5)
+        if self._session is not None:
+            self._close()
 
-    def _open(self):
+    def _wait_for_end(self, polling):
+        end = None  # of the patience with a server that takes no reports
+        while not self._is_stopping and not self._error:
+            with self._news:
+                self._news.wait(0.1)
+        # If the server is just about to open the session, the worker has to sign off.
+        words = time.monotonic() + _LAST_WORDS
+        while self._session is None and polling.is_alive() and time.monotonic() < words:
+            polling.join(timeout=0.05)
+        while True:
+            with self._news:
+                if self._error or self._session is None:
+                    return
+                is_asking, is_working = self._is_asking, bool(self._running)
+                if not is_asking and not is_working and not self._done:
+                    return
+                if not is_asking and not is_working:
+                    end = end or time.monotonic() + self.client.patience
+                    if time.monotonic() > end:
+                        logging.getLogger(__name__).warning(
+                            "%s cannot report %d results: the server is away. The steps are called again.",
+                            self.worker_id, len(self._done))
+                        return
+            if is_asking:
+                self._end_poll(polling)
+            with self._news:
+                self._news.wait(0.1)
+
+    def _end_poll(self, polling):
+        """A newer poll ends the one that waits for tasks, so that none is on its way when the worker ends."""
+        with self._news:
+            held = self._held()
+        try:
+            self._take(self.client.request("POST", "/worker/poll", {
+                "session": self._session, "free": 0, "wait": "0s", "held": held}, timeout=_LAST_WORDS))
+        except (Problem, *NOT_NOW):
+            self.client.interrupt(polling)
+
+    def _held(self):
+        return list(dict.fromkeys([*self._running, *self._done]))
+
+    def _open(self, patience):
         body = {"handlers": sorted(self._handlers), "queues": self.queues, "slots": self.slots,
                 "lease": f"{int(self.lease * 1000)}ms", "sdk": "python"}
         if self.worker_id:
             body["worker_id"] = self.worker_id
-        answer = self.client.repeat("POST", "/worker/sessions", body)
-        self.worker_id = answer["worker_id"]
-        self._wait = answer["max_wait"]
-        self._session = answer["session"]
+        answer = self.client.repeat("POST", "/worker/sessions", body, patience=patience,
+                                    is_over=lambda: self._is_stopping)
+        with self._news:
+            self.worker_id = answer["worker_id"]
+            self._wait = answer["max_wait"]
+            self._session = answer["session"]
 
     def _close(self):
         try:
-            self.client.request("POST", "/worker/close", {"session": self._session})
-        except (Problem, *_NOT_NOW):
+            # The connection may be older than the server keeps one, so the first request may fail.
+            self.client.repeat("POST", "/worker/close", {"session": self._session}, patience=_LAST_WORDS / 2,
+                               timeout=_LAST_WORDS)
+        except (Problem, *NOT_NOW):
             pass  # The lease ends by itself.
 
     def _guard(self, work):
@@ -133,7 +182,9 @@ class Worker(Handlers):
             work()
         except Exception as error:  # pylint: disable=broad-except
             with self._news:
-                self._error = self._error or error
+                # A worker that is to stop and has never reached the server has nothing to say.
+                if not self._is_over and not (self._is_stopping and self._session is None):
+                    self._error = self._error or error
                 self._news.notify_all()
         finally:
             self.client.close()
@@ -146,29 +197,49 @@ class Worker(Handlers):
             if problem.code == "worker_displaced":
                 raise Displaced(problem.detail) from None
             if problem.code == "invalid_session":
-                self._open()
+                self._reopen()
             elif not problem.is_transient:
                 raise
-        except _NOT_NOW:
+        except NOT_NOW:
             pass
         return None
 
+    def _reopen(self):
+        """Not after the end: the worker has signed off."""
+        if self._is_over:
+            return
+        try:
+            self._open(patience=0)
+        except NOT_NOW:
+            pass
+        except Problem as problem:
+            if not problem.is_transient:
+                raise
+
+    def _sleep(self, seconds):
+        with self._news:
+            self._news.wait_for(lambda: self._is_over, seconds)
+
     def _poll_loop(self):
+        self._open(self.client.patience)
         pause = 0.05
         while not self._is_over:
             with self._news:
-                held = list(self._running) + [token for token in self._done if token not in self._running]
-                free = 0 if self._is_stopping else self.slots - len(self._running)
-            wait = "200ms" if self._is_stopping else self._wait
-            answer = self._send("/worker/poll", {"free": max(free, 0), "wait": wait, "held": held})
-            if answer is None or answer["drain"]:
-                time.sleep(pause * random.uniform(0.5, 1.0))
-                pause = min(pause * 2, 2.0)
-            if answer is None:
-                continue
-            if not answer["drain"]:
+                self._is_asking = not self._is_stopping
+                free = self.slots - len(self._running) if self._is_asking else 0
+                body = {"free": max(free, 0), "wait": self._wait if self._is_asking else "200ms",
+                        "held": self._held()}
+            answer = self._send("/worker/poll", body)
+            if answer is not None:
+                self._take(answer)
+            with self._news:
+                self._is_asking = False
+                self._news.notify_all()
+            if answer is not None and not answer["drain"]:
                 pause = 0.05
-            self._take(answer)
+                continue
+            self._sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(pause * 2, 2.0)
 
     def _take(self, answer):
         with self._news:
@@ -240,4 +311,4 @@ class Worker(Handlers):
                 self._news.notify_all()
             pause = min(pause * 2, 2.0) if is_pending else 0.02
             if is_pending:
-                time.sleep(pause)
+                self._sleep(pause)

@@ -1,8 +1,9 @@
 /** A worker: it gets tasks from the server, calls handlers, and reports what came out. */
-import { Client, Problem, sleep } from './client.js';
+import { Client, Problem, TlsError, sleep } from './client.js';
 
 const REMEMBERED = 4096;
 const OUTPUT_BYTES_MAX = 1 << 20;
+const LAST_WORDS = 2_000; // milliseconds for a request after `stop`
 
 export interface FailureOptions {
   code?: string;
@@ -119,8 +120,11 @@ export class Worker {
   private notes = new Map<string, Note>();
   private session = '';
   private wait = '15s';
-  private isStopping = false;
-  private isOver = false;
+  private readonly stopping = new AbortController();
+  private lastWords?: ReturnType<typeof setTimeout>;
+  private asking?: AbortController; // a poll is open that may bring tasks
+  private readonly over = new AbortController(); // fires at the end, or before there is a session
+  private giveUpAt = Infinity;
   private wake: () => void = () => {};
 
   constructor(private readonly client: Client, private readonly options: WorkerOptions = {}) {}
@@ -136,38 +140,82 @@ export class Worker {
 
   /** Takes no more tasks; `run` returns when the running handlers have ended. */
   stop() {
-    this.isStopping = true;
+    if (this.isStopping) return;
+    this.stopping.abort();
     this.wake();
+    if (this.session) return void this.endPoll();
+    // If the server is just about to open the session, the worker has to sign off.
+    this.lastWords = setTimeout(() => this.session || this.over.abort(), LAST_WORDS);
   }
 
-  /** Works until `stop`. Throws Displaced, and Problem if the server refuses the worker. */
+  /**
+   * Works until `stop`. Then the running handlers end, and their results are reported; while the server is
+   * away, that is tried for the client's `patience`. Throws Displaced, Problem if the server refuses the
+   * worker, TlsError, and what fetch throws if the server cannot be reached at the start for the client's
+   * `patience`.
+   */
   async run() {
-    await this.open();
     try {
-      await Promise.race([this.pollLoop(), this.reportLoop()]);
+      await this.open(this.client.patience);
+    } catch (error) {
+      // A worker that is to stop and has never reached the server has nothing to say.
+      if (this.isStopping) return;
+      throw error;
     } finally {
-      this.isOver = true;
+      clearTimeout(this.lastWords);
+    }
+    const loops = [this.pollLoop(), this.reportLoop()];
+    try {
+      await Promise.race(loops);
+    } finally {
+      this.over.abort();
       for (const context of this.running.values()) context.stop();
     }
-    try {
-      await this.client.request('POST', '/worker/close', { session: this.session });
-    } catch {
-      // The lease ends by itself.
+    await Promise.allSettled(loops);
+    if (this.done.size > 0) {
+      const what = `cannot report ${this.done.size} results: the server is away. The steps are called again.`;
+      console.warn(`${this.options.workerId} ${what}`);
     }
+    const close = { session: this.session };
+    const options = { patience: LAST_WORDS / 2, timeout: LAST_WORDS };
+    await this.client.repeat('POST', '/worker/close', close, options).catch(() => {
+      // The lease ends by itself.
+    });
+  }
+
+  private get isStopping(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  private get isOver(): boolean {
+    return this.over.signal.aborted;
   }
 
   private get isIdle(): boolean {
-    return this.isStopping && this.running.size === 0 && this.done.size === 0;
+    if (!this.isStopping || this.asking || this.running.size > 0) return false;
+    if (this.done.size === 0) return true;
+    // Reports that the server does not take.
+    this.giveUpAt = Math.min(this.giveUpAt, Date.now() + this.client.patience);
+    return Date.now() > this.giveUpAt;
   }
 
-  private async open() {
-    const answer = await this.client.repeat('POST', '/worker/sessions', {
+  private get held(): string[] {
+    return [...new Set([...this.running.keys(), ...this.done.keys()])];
+  }
+
+  private async open(patience: number) {
+    const body = {
       handlers: [...this.handlers.keys()],
       queues: this.options.queues ?? [],
       slots: this.slots,
       lease: `${this.options.lease ?? 30_000}ms`,
       sdk: 'typescript',
       ...(this.options.workerId ? { worker_id: this.options.workerId } : {}),
+    };
+    const answer = await this.client.repeat('POST', '/worker/sessions', body, {
+      patience,
+      signal: this.over.signal,
+      until: this.stopping.signal,
     });
     this.options.workerId = answer.worker_id;
     this.wait = answer.max_wait;
@@ -175,33 +223,62 @@ export class Worker {
   }
 
   /** The answer, or nothing if the server cannot take it now. */
-  private async send(path: string, body: object): Promise<any> {
+  private async send(path: string, body: object, signal = this.over.signal): Promise<any> {
     try {
-      return await this.client.request('POST', path, { session: this.session, ...body });
+      return await this.client.request('POST', path, { session: this.session, ...body }, { signal });
     } catch (error) {
+      if (error instanceof TlsError) throw error;
       if (!(error instanceof Problem)) return undefined;
       if (error.code === 'worker_displaced') throw new Displaced(error.detail);
-      if (error.code === 'invalid_session') await this.open();
+      if (error.code === 'invalid_session') await this.reopen();
       else if (!error.isTransient) throw error;
       return undefined;
+    }
+  }
+
+  /** Not after the end: the worker has signed off. */
+  private async reopen() {
+    try {
+      if (!this.isOver) await this.open(0);
+    } catch (error) {
+      if (error instanceof TlsError || (error instanceof Problem && !error.isTransient)) throw error;
+    }
+  }
+
+  /** A newer poll ends the one that waits for tasks, so that none is on its way when the worker ends. */
+  private async endPoll() {
+    while (this.asking && !this.isOver) {
+      const { asking } = this;
+      const body = { session: this.session, free: 0, wait: '0s', held: this.held };
+      try {
+        this.take(await this.client.request('POST', '/worker/poll', body, { timeout: LAST_WORDS }));
+      } catch {
+        asking.abort();
+      }
+      await sleep(50, this.over.signal);
     }
   }
 
   private async pollLoop() {
     let pause = 50;
     while (!this.isOver && !this.isIdle) {
-      const answer = await this.send('/worker/poll', {
-        free: this.isStopping ? 0 : Math.max(0, this.slots - this.running.size),
-        wait: this.isStopping ? '200ms' : this.wait,
-        held: [...new Set([...this.running.keys(), ...this.done.keys()])],
-      });
+      const asking = this.isStopping ? undefined : new AbortController();
+      this.asking = asking;
+      const free = asking ? Math.max(0, this.slots - this.running.size) : 0;
+      const body = { free, wait: asking ? this.wait : '200ms', held: this.held };
+      const stop = () => asking?.abort();
+      this.over.signal.addEventListener('abort', stop);
+      const answer = await this.send('/worker/poll', body, asking?.signal);
+      this.over.signal.removeEventListener('abort', stop);
+      if (answer && !this.isOver) this.take(answer);
+      this.asking = undefined;
+      this.wake();
       if (this.isOver) return;
-      if (answer) this.take(answer);
       if (answer && !answer.drain) {
         pause = 50;
         continue;
       }
-      await sleep(pause * (0.5 + Math.random() / 2));
+      await sleep(pause * (0.5 + Math.random() / 2), this.over.signal);
       pause = Math.min(pause * 2, 2_000);
     }
   }
@@ -229,7 +306,7 @@ export class Worker {
     try {
       const value = await this.handlers.get(context.task.handler)!(context.task.input, context);
       const result = value instanceof Result ? value : new Result(value ?? null);
-      if (JSON.stringify(result.output).length > OUTPUT_BYTES_MAX) {
+      if (this.client.encode(result.output).length > OUTPUT_BYTES_MAX) {
         throw new Failure('The output is too large.', { code: 'invalid_output', permanent: true });
       }
       report = { completed: { output: result.output, handle: result.handle } };
@@ -271,7 +348,7 @@ export class Worker {
         else this.finish(result.task);
       }
       pause = isPending ? Math.min(pause * 2, 2_000) : 20;
-      if (isPending) await sleep(pause);
+      if (isPending) await sleep(pause, this.over.signal);
     }
   }
 
