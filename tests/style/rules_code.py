@@ -145,3 +145,26 @@ def sql_in_cpp(tree):
         for number, text in tree.cpp(path).strings:
             if _SQL.search(text):
                 yield Finding(path, number, "sql-in-cpp", f'SQL belongs to .sql: "{text[:50]}"')
+
+
+_SQL_LITERAL = re.compile(r"""--[^\n]*|(\bE)?'((?:[^'\\]|\\.|'')*)'""", re.DOTALL | re.IGNORECASE)
+_SQL_ESCAPE = re.compile(r"""\\(?:[bfnrt'\\0-7]|x[0-9a-f]|u[0-9a-f]{4}|U[0-9a-f]{8})""")
+_OF_USERS = ("src/store/postgres/surface/", "src/store/postgres/sql_workers/")
+
+
+@rule
+def sql_escape(tree):
+    """PostgreSQL drops the backslash of an escape that it does not have: E'\\v' is 'v'. In functions that
+    run in sessions of users, a plain literal with one means what standard_conforming_strings says there."""
+    for path in tree.paths("src/store/postgres/", ext=(".sql",)):
+        for literal in _SQL_LITERAL.finditer(tree.files[path]):
+            number = tree.files[path].count("\n", 0, literal.start()) + 1
+            text = literal.group(2) or ""
+            if not literal.group(1):
+                if "\\" in text and path.startswith(_OF_USERS):
+                    message = "a backslash in a plain literal: write E'...', or [.] in a pattern"
+                    yield Finding(path, number, "sql-escape", message)
+                continue
+            for escape in re.finditer(r"\\.", text, re.DOTALL):
+                if not _SQL_ESCAPE.match(text, escape.start()):
+                    yield Finding(path, number, "sql-escape", f"PostgreSQL has no escape {escape.group()}")

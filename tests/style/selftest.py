@@ -189,6 +189,16 @@ CASES = {
             {"src/store/sqlite/sql/a.sql": "SELECT a FROM b;\n"},
         ],
     ),
+    "sql-escape": (
+        [
+            {"src/store/postgres/a.sql": "SELECT ltrim(a, E' \\t\\v');\n"},
+            {"src/store/postgres/surface/a.sql": "SELECT a ~ '\\d';\n"},
+        ],
+        [
+            {"src/store/postgres/surface/a.sql": "SELECT E' \\t\\x0b\\\\', a ~ '--'; -- it's \\v\n"},
+            {"src/store/postgres/a.sql": "SELECT a ~ '\\d';\n"},
+        ],
+    ),
     "white-space": (
         [{"src/a.cpp": "int a; \n"}, {"docs/a.md": "a\tb\n"}, {"a.sql": "select 1"}],
         [{"src/a.cpp": "int a;\n"}, {"tests/fuzz/corpus/a.json": "{\t} "}],

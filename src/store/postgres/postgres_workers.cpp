@@ -138,7 +138,7 @@ MaintenanceResult PostgresStore::maintain() {
         result.workers_expired.emplace_back(results[0].text(row, 0));
     }
     std::sort(result.workers_expired.begin(), result.workers_expired.end());
-    result.leases_expired = results[2].integer(0, 0);
+    result.leases_expired = results[2].integer(0, 0) + results[5].changed();
     if (result.leases_expired > 0) claim_marks_.forget();
     if (!results[4].is_empty()) result.next_due = results[4].time(0, 0);
     return result;

@@ -1,9 +1,13 @@
 -- fragment: answer_to_heartbeat
--- The time until the first of the other workers is dead, the queues that have limits, the number of other
--- live workers, the present time, and the number of subscriptions with the date of their last change.
-RETURNING (
+-- The time until the first of the other workers is dead or the time of an attempt in SQL is up, the queues that
+-- have limits, the number of other live workers, the present time, and the number of subscriptions with the
+-- date of their last change.
+RETURNING least((
     SELECT min(w.expires_at) FROM ebb.workers AS w WHERE w.id <> $worker::text
-) - coalesce($now::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
+), (
+    SELECT t.lease_until FROM ebb.tasks AS t JOIN ebb.workers AS w ON w.id = t.lease_owner
+    WHERE t.lease_until IS NOT NULL AND w.session IS NOT NULL ORDER BY t.lease_until LIMIT 1
+)) - coalesce($now::bigint, (extract(epoch FROM now()) * 1000000)::bigint), (
     SELECT string_agg(q.name, ',' ORDER BY q.name) FROM ebb.queues AS q
 ), (
     SELECT count(*) FROM ebb.workers AS w

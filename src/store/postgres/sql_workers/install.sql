@@ -296,7 +296,7 @@ BEGIN
         SELECT p.oid FROM pg_proc AS p
         WHERE p.pronamespace = (
             SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = 'ebb.tasks'::regclass
-        ) AND (p.proname LIKE 'work\_%' OR p.proname LIKE 'request\_%' OR p.proname IN (
+        ) AND (starts_with(p.proname, 'work_') OR starts_with(p.proname, 'request_') OR p.proname IN (
             'grant_work', 'revoke_work', 'grant_requests', 'revoke_requests',
             'start', 'signal', 'decide', 'cancel', 'write'
         ))

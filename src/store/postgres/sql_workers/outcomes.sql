@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION ebb.work_parts(
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
     parts text[] := regexp_match(
-        $1, '^([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,9})$'
+        $1, '^([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}):([0-9]{1,18}):([0-9]{1,18}):([0-9]{1,9}):([0-9]{1,9})$'
     );
 BEGIN
     IF parts IS NULL THEN

@@ -95,11 +95,11 @@ BEGIN
             END IF;
         WHEN 'numeric' THEN
             -- A number of JSON is a binary one, as in the kernel.
-            IF kind = 'number' AND NOT (word ~ '^-?\d{1,18}$') THEN
+            IF kind = 'number' AND NOT (word ~ '^-?[0-9]{1,18}$') THEN
                 word := word::double precision::text;
                 word := word || CASE WHEN word ~ '[.e]' THEN '' ELSE '.0' END;
             END IF;
-            IF kind IN ('number', 'string') AND word ~ '^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$' THEN
+            IF kind IN ('number', 'string') AND word ~ '^[[:space:]]*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?[[:space:]]*$' THEN
                 number := word::numeric;
                 RETURN to_jsonb(number::text);
             END IF;
@@ -108,11 +108,11 @@ BEGIN
                 RETURN to_jsonb(word::uuid::text);
             END IF;
         WHEN 'date' THEN
-            IF kind = 'string' AND word ~ '^\s*\d{4,}-\d\d?-\d\d?\s*$' THEN
+            IF kind = 'string' AND word ~ '^[[:space:]]*[0-9]{4,}-[0-9]{1,2}-[0-9]{1,2}[[:space:]]*$' THEN
                 RETURN to_jsonb(to_char(word::date, 'YYYY-MM-DD'));
             END IF;
         WHEN 'timestamp' THEN
-            IF kind = 'string' AND word ~ '^\s*\d{4,}-\d\d?-\d\d?' AND word !~* 'bc' THEN
+            IF kind = 'string' AND word ~ '^[[:space:]]*[0-9]{4,}-[0-9]{1,2}-[0-9]{1,2}' AND word !~* 'bc' THEN
                 moment := word::timestamptz;
                 RETURN to_jsonb(
                     to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')

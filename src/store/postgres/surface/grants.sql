@@ -34,7 +34,7 @@ BEGIN
     END LOOP;
     FOR fn IN
         SELECT p.oid FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
-        WHERE n.nspname = $1 AND p.proname NOT LIKE '\_match\_%' AND p.proname <> '_project'
+        WHERE n.nspname = $1 AND NOT starts_with(p.proname, '_match_') AND p.proname <> '_project'
     LOOP
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', fn, $2);
     END LOOP;
@@ -99,7 +99,7 @@ BEGIN
         SELECT p.oid FROM pg_proc AS p
         WHERE p.pronamespace = (
             SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = 'ebb.tasks'::regclass
-        ) AND (p.proname LIKE 'flow\_%' OR p.proname LIKE 'rules\_%' OR p.proname LIKE 'surface\_%' OR p.proname LIKE 'wed\_%'
+        ) AND (p.proname ~ '^(flow|rules|surface|wed)_'
             OR p.proname = 'import_wed'
             OR p.proname IN ('create_flow', 'drop_flow', 'set_flow', 'grant_flow', 'revoke_flow'))
     LOOP
@@ -117,6 +117,7 @@ BEGIN
         EXECUTE format(
             'ALTER TABLE %I.wed_trig ADD COLUMN IF NOT EXISTS after interval, ADD COLUMN IF NOT EXISTS node text', one.flow
         );
+        PERFORM ebb.flow_keep_rows(one.flow);
         PERFORM ebb.flow_views(one.flow);
     END LOOP;
     FOR one IN

@@ -66,6 +66,28 @@ BEGIN
     RETURN NEW;
 END $work$;
 
+-- TRUNCATE passes over the triggers of rows.
+CREATE OR REPLACE FUNCTION ebb.surface_truncated() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RAISE EXCEPTION 'The table % of the flow "%" is not truncated: its rows are those of instances and versions.',
+        TG_TABLE_NAME, TG_ARGV[0] USING ERRCODE = 'EB009', HINT = 'drop_flow removes the flow.';
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.flow_keep_rows(flow text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    one text;
+BEGIN
+    FOREACH one IN ARRAY ARRAY['wed_attr', 'wed_trig', 'wed_flow'] LOOP
+        EXECUTE format('DROP TRIGGER IF EXISTS not_truncated ON %I.%I', $1, one);
+        EXECUTE format(
+            'CREATE TRIGGER not_truncated BEFORE TRUNCATE ON %I.%I'
+            ' FOR EACH STATEMENT EXECUTE FUNCTION ebb.surface_truncated(%L)', $1, one, $1
+        );
+    END LOOP;
+END $work$;
+
 -- Starts an instance for each row.
 CREATE OR REPLACE FUNCTION ebb.surface_insert() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -116,10 +138,12 @@ BEGIN
             RAISE EXCEPTION 'The job % is one of another instance.', named USING ERRCODE = 'EB004';
         END IF;
         PERFORM set_config('ebb_surface.job', '', true);
-        RETURN jsonb_build_object('job', named, 'is_leased', true);
     END IF;
     SELECT coalesce(jsonb_agg(c), '[]') INTO own FROM jsonb_array_elements(claims) AS c
-    WHERE c ->> 'flow' = $1 AND c ->> 'wid' = $2::text;
+    WHERE c ->> 'flow' = $1 AND c ->> 'wid' = $2::text AND c ->> 'job' = coalesce(named, c ->> 'job');
+    IF named IS NOT NULL AND own = '[]' THEN
+        RETURN jsonb_build_object('job', named, 'is_leased', true);
+    END IF;
     IF jsonb_array_length(own) > 1 THEN
         RAISE EXCEPTION 'This transaction has claimed several jobs of the instance %.', $2 USING
             ERRCODE = 'EB004', HINT = 'Name the one that the next UPDATE completes: wed_job(job).';
@@ -130,8 +154,7 @@ BEGIN
         RETURN NULL;
     END IF;
     PERFORM set_config('ebb_surface.claims', (
-        SELECT coalesce(jsonb_agg(c), '[]')::text FROM jsonb_array_elements(claims) AS c
-        WHERE NOT (c ->> 'flow' = $1 AND c ->> 'wid' = $2::text)
+        SELECT coalesce(jsonb_agg(c), '[]')::text FROM jsonb_array_elements(claims) AS c WHERE c <> own -> 0
     ), true);
     -- The setting may be forged: the session that holds the lock has the claim.
     IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($3, (own -> 0 ->> 'tgid')::bigint)) THEN

@@ -199,7 +199,7 @@ END $work$;
 CREATE OR REPLACE FUNCTION ebb.create_flow(flow text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
-    IF $1 IS NULL OR $1 !~ '^[a-z][a-z0-9_]{0,62}$' OR $1 LIKE 'pg\_%' OR $1 = 'ebb' THEN
+    IF $1 IS NULL OR $1 !~ '^[a-z][a-z0-9_]{0,62}$' OR starts_with($1, 'pg_') OR $1 = 'ebb' THEN
         RAISE EXCEPTION 'The name of a flow is a lower-case letter and up to 62 lower-case letters, digits and "_", not "%".',
             left($1, 80) USING ERRCODE = 'EB007';
     END IF;
@@ -253,6 +253,7 @@ BEGIN
             FOR EACH ROW WHEN (OLD.workflow = %2$L) EXECUTE FUNCTION ebb.surface_purge(%2$L);
         REVOKE ALL ON %1$I.wed_attr, %1$I.wed_trig, %1$I.wed_flow FROM PUBLIC;
     $body$, $1, $1, 'flow_' || $1, 'flow_' || $1 || '_purge');
+    PERFORM ebb.flow_keep_rows($1);
     PERFORM ebb.flow_views($1);
 END $work$;
 
@@ -271,7 +272,7 @@ BEGIN
     IF NOT $2 THEN
         EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', $1);
     ELSE
-        FOREACH one IN ARRAY ARRAY['row_number', 'rows_inserted', 'rows_updated'] LOOP
+        FOREACH one IN ARRAY ARRAY['row_number', 'rows_inserted', 'rows_updated', 'not_truncated'] LOOP
             EXECUTE format('DROP TRIGGER %I ON %I.wed_flow', one, $1);
         END LOOP;
         -- Nothing that is the user's own: what depends on these is an error.

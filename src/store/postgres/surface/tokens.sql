@@ -19,11 +19,11 @@ DECLARE
     size integer;
     decoded text;
 BEGIN
-    IF head ~ '^(--|/\*)' THEN
+    IF head ~ '^(--|/[*])' THEN
         PERFORM ebb.rules_refuse($2, 'A condition cannot contain comments.');
     END IF;
     IF head ~ '^[eE]''' THEN
-        found := substring($1 FROM '^[eE]''(?:[^''\\]|\\.|'''')*''');
+        found := substring($1 FROM E'^[eE]''(?:[^''\\\\]|\\\\.|'''')*''');
     END IF;
     IF found IS NOT NULL THEN
         -- One literal, as the pattern has it: nothing else can be run here.
@@ -38,8 +38,8 @@ BEGIN
             'text', replace(substr(found, 2, length(found) - 2), '''''', ''''), $2, length(found)
         )::ebb.rules_token;
     END IF;
-    IF head ~ '^\$' THEN
-        tag := substring($1 FROM '^\$(?:[A-Za-z_][A-Za-z0-9_]*)?\$');
+    IF head ~ '^[$]' THEN
+        tag := substring($1 FROM '^[$](?:[A-Za-z_][A-Za-z0-9_]*)?[$]');
         size := strpos(substr($1, length(tag) + 1), tag);
         IF coalesce(size, 0) = 0 THEN
             PERFORM ebb.rules_refuse($2, 'The text literal has no end.');
@@ -64,8 +64,8 @@ BEGIN
         END IF;
         RETURN ('name', lower(found COLLATE "C"), $2, length(found))::ebb.rules_token;
     END IF;
-    IF head ~ '^\.?[0-9]' THEN
-        found := substring($1 FROM '^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?');
+    IF head ~ '^[.]?[0-9]' THEN
+        found := substring($1 FROM '^(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]+)?');
     END IF;
     IF found IS NOT NULL THEN
         IF substr($1, length(found) + 1, 1) ~ '[A-Za-z0-9_.]' THEN
@@ -101,7 +101,7 @@ BEGIN
         PERFORM ebb.rules_refuse(1, 'A condition has 1 to 16,384 bytes.');
     END IF;
     LOOP
-        place := place + length(substr($1, place)) - length(ltrim(substr($1, place), E' \t\n\v\f\r'));
+        place := place + length(substr($1, place)) - length(ltrim(substr($1, place), E' \t\n\x0b\f\r'));
         EXIT WHEN place > length($1);
         token := ebb.rules_token_at(substr($1, place), place);
         tokens := tokens || token;
@@ -159,15 +159,46 @@ BEGIN
     RETURN 'attribute';
 END $work$;
 
--- The condition as PostgreSQL, over columns with the names of the attributes; with a parameter for each
--- literal if has_parameters.
-CREATE OR REPLACE FUNCTION ebb.rules_printed(tokens ebb.rules_token[], attributes text[], has_parameters boolean)
-RETURNS text
+-- Where the value begins that ends with the token number `last`, with its casts: a literal, a name, a part in
+-- parentheses, a call or a CASE.
+CREATE OR REPLACE FUNCTION ebb.rules_primary_start(tokens ebb.rules_token[], last integer) RETURNS integer
+LANGUAGE plpgsql IMMUTABLE AS $work$
+DECLARE
+    i integer := $2;
+    depth integer := 0;
+    role text;
+BEGIN
+    WHILE i > 0 LOOP
+        role := CASE $1[i].kind WHEN 'name' THEN ebb.rules_role($1, i) ELSE $1[i].kind END;
+        IF (role = 'symbol' AND $1[i].word = ')') OR (role = 'keyword' AND $1[i].word = 'end') THEN
+            depth := depth + 1;
+        ELSIF (role = 'symbol' AND $1[i].word = '(') OR (role = 'keyword' AND $1[i].word = 'case') THEN
+            depth := depth - 1;
+        END IF;
+        EXIT WHEN depth <= 0 AND NOT (
+            -- What belongs to it before: a function, the type of a literal, or an earlier cast.
+            (role = 'symbol' AND $1[i].word = '::') OR (role = 'type' AND $1[i - 1].word = '::')
+            OR (role = 'symbol' AND $1[i].word = '(' AND ebb.rules_role($1, i - 1) IN ('function', 'form'))
+            OR (role = 'text' AND $1[i - 1].kind = 'name' AND ebb.rules_role($1, i - 1) = 'type')
+            OR (role = 'keyword' AND $1[i].word IN ('precision', 'with', 'time', 'zone'))
+        );
+        i := i - 1;
+    END LOOP;
+    RETURN greatest(i, 1);
+END $work$;
+
+-- The condition as PostgreSQL, over columns with the names of the attributes, token by token; with a parameter
+-- for each literal if has_parameters, of which those in `texts` are texts.
+CREATE OR REPLACE FUNCTION ebb.rules_pieces(
+    tokens ebb.rules_token[], attributes text[], has_parameters boolean, texts integer[]
+) RETURNS text[]
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
     token ebb.rules_token;
     role text;
-    printed text := '';
+    pieces text[] := '{}';
+    piece text;
+    start integer;
     open_kinds text[] := '{}';  -- of the parentheses that are open
     -- How deep the kernel would be here at most: it counts NOT, signs and CASE, too, and refuses more than 64.
     depth integer := 1;
@@ -190,23 +221,24 @@ BEGIN
                     ) || CASE role WHEN 'quoted' THEN ' A text stands in single quotes.' ELSE '' END
                 );
             END IF;
-            printed := printed || ' ' || '"' || token.word || '"';
+            piece := '"' || token.word || '"';
         ELSIF role = 'text' AND $3 THEN
             parameters := parameters + 1;
-            printed := printed || ' ($' || parameters || CASE
-                WHEN last_role <> 'type' THEN ''
+            piece := '($' || parameters || CASE
+                WHEN last_role <> 'type' THEN CASE WHEN parameters = ANY ($4) THEN '::text' ELSE '' END
                 WHEN tokens[i - 1].word = 'timestamp' THEN '::timestamptz' ELSE '::' || tokens[i - 1].word
             END || ')';
         ELSIF role = 'text' THEN
             -- A type stands before it, or it takes the type that it is compared with.
-            printed := printed || ' ' || quote_literal(token.word);
+            piece := quote_literal(token.word);
             IF last_role = 'type' AND tokens[i - 1].word = 'text' THEN
-                printed := printed || ' COLLATE "C"';
+                pieces[i - 1] := '(' || pieces[i - 1];
+                piece := piece || ' COLLATE "C")';
             END IF;
         ELSIF role = 'type' AND $3 AND tokens[i + 1].kind = 'text' THEN
-            NULL;  -- the parameter is cast
+            piece := '';  -- the parameter is cast
         ELSIF role = 'type' THEN
-            printed := printed || ' ' || CASE token.word
+            piece := CASE token.word
                 WHEN 'timestamp' THEN CASE
                     WHEN tokens[i + 1].word = 'with' AND tokens[i + 1].kind = 'name'
                     THEN 'timestamp' ELSE 'timestamptz'
@@ -214,13 +246,19 @@ BEGIN
                 ELSE token.word
             END;
             IF token.word = 'text' AND tokens[i - 1].word = '::' AND tokens[i + 1].word IS DISTINCT FROM '::' THEN
-                printed := printed || ' COLLATE "C"';
+                -- In parentheses, because no collation can stand behind BETWEEN.
+                start := ebb.rules_primary_start(tokens, i - 2);
+                pieces[start] := '(' || pieces[start];
+                piece := piece || ' COLLATE "C")';
             END IF;
         ELSIF role = 'function' THEN
-            printed := printed || ' pg_catalog.' || token.word;
+            piece := 'pg_catalog.' || token.word;
+        ELSIF role = 'keyword' AND token.word = 'unknown' THEN
+            piece := 'null';  -- of every type
         ELSE
-            printed := printed || ' ' || token.word;
+            piece := token.word;
         END IF;
+        pieces[i] := piece;
         IF token.kind = 'name' AND token.word IN ('like', 'ilike', 'escape') AND role = 'keyword'
             AND tokens[i + 1].kind IS DISTINCT FROM 'text'
         THEN
@@ -264,12 +302,12 @@ BEGIN
     IF NOT $3 THEN
         PERFORM ebb.rules_grammar(tokens);
     END IF;
-    RETURN btrim(printed);
+    RETURN pieces;
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.rules_print(source text, attributes text[]) RETURNS text
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT ebb.rules_printed(ebb.rules_tokens($1), $2, false)
+    SELECT array_to_string(ebb.rules_pieces(ebb.rules_tokens($1), $2, false, '{}'), ' ')
 $work$;
 
 -- The attributes that a condition reads.

@@ -8,10 +8,10 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
     SELECT CASE
         WHEN $1 IN ('text'::regtype, 'boolean'::regtype, 'uuid'::regtype) THEN NULL
         WHEN $1 IN ('integer'::regtype, 'bigint'::regtype) THEN CASE
-            WHEN $2 !~ '^[ \t-\r]*[-+]?[0-9]+[ \t-\r]*$' THEN 'a whole number'
+            WHEN $2 !~ E'^[ \t-\r]*[-+]?[0-9]+[ \t-\r]*$' THEN 'a whole number'
         END
         WHEN $1 IN ('numeric'::regtype, 'double precision'::regtype) THEN CASE
-            WHEN $2 !~ '^ *[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})? *$' OR length($2) > 500
+            WHEN $2 !~ '^ *[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]{1,2})? *$' OR length($2) > 500
                 THEN 'a decimal number'
         END
         WHEN $1 = 'date'::regtype THEN CASE
@@ -19,7 +19,7 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
         END
         WHEN $1 = 'timestamptz'::regtype THEN CASE
             WHEN $2 !~ ('^ *[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9]'
-                || '(?:\.[0-9]{1,6})?)?(?:Z|[-+](?:0[0-9]|1[0-5])(?::?[0-5][0-9])?)?)? *$')
+                || '(?:[.][0-9]{1,6})?)?(?:Z|[-+](?:0[0-9]|1[0-5])(?::?[0-5][0-9])?)?)? *$')
                 OR left(btrim($2), 10) NOT BETWEEN '0001-01-02' AND '9999-12-30'
                 THEN 'a time, such as 2026-11-21T08:30:00Z'
         END
@@ -27,14 +27,42 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
             WHEN $2 !~* ('^ *(?:-?[0-9]{1,4} *(?:y|yrs?|years?|mon|mons|months?|w|weeks?|d|days?) *'
                 || '|-?[0-9]{1,6} *(?:h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?|ms|msecs?|milliseconds?'
                 || '|us|usecs?|microseconds?) *)*'
-                || '(?:(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?)? *$')
+                || '(?:(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,6})?)?)? *$')
                 OR btrim($2, ' ') = '' THEN 'whole numbers with units, such as 3 days 2 hours'
         END
         ELSE 'another type'
     END
 $work$;
 
--- The first literal that is not written so. Each is a parameter here, for which PostgreSQL finds the same type.
+-- The types of the literals of a condition: each is a parameter here, for which PostgreSQL finds the same type. One
+-- that could have any is a text.
+CREATE OR REPLACE FUNCTION ebb.rules_literal_types(tokens ebb.rules_token[], attributes jsonb, tables text)
+RETURNS regtype[]
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    texts integer[] := '{}';
+    types regtype[];
+    number integer;
+BEGIN
+    LOOP
+        BEGIN
+            EXECUTE 'PREPARE ebb_rules_check AS SELECT true ' || $3 || ' WHERE ' || array_to_string(
+                ebb.rules_pieces($1, ebb.rules_names($2), true, texts), ' '
+            );
+            types := (SELECT parameter_types FROM pg_prepared_statements WHERE name = 'ebb_rules_check');
+            DEALLOCATE ebb_rules_check;
+            RETURN types;
+        EXCEPTION WHEN indeterminate_datatype THEN
+            number := substring(SQLERRM FROM '[$]([0-9]+)')::integer;
+            IF number IS NULL OR number = ANY (texts) OR cardinality(texts) = 64 THEN
+                RAISE;
+            END IF;
+            texts := texts || number;
+        END;
+    END LOOP;
+END $work$;
+
+-- The first literal that is not written as its type wants it.
 CREATE OR REPLACE FUNCTION ebb.rules_check_literals(tokens ebb.rules_token[], attributes jsonb, tables text)
 RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
@@ -47,10 +75,7 @@ BEGIN
     IF literals IS NULL THEN
         RETURN;
     END IF;
-    EXECUTE 'PREPARE ebb_rules_check AS SELECT true ' || $3 || ' WHERE '
-        || ebb.rules_printed($1, ebb.rules_names($2), true);
-    types := (SELECT parameter_types FROM pg_prepared_statements WHERE name = 'ebb_rules_check');
-    DEALLOCATE ebb_rules_check;
+    types := ebb.rules_literal_types($1, $2, $3);
     FOR i IN 1 .. cardinality(literals) LOOP
         fault := ebb.rules_literal_fault(types[i], literals[i].word);
         IF fault IS NOT NULL THEN
@@ -134,38 +159,27 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
     SELECT coalesce((
         SELECT format('There is no %s of %s here.', o.oprname, concat_ws(' and ',
             nullif(o.oprleft, 0)::regtype, nullif(o.oprright, 0)::regtype))
-        FROM regexp_matches($1, ':opno (\d+)', 'g') AS m JOIN pg_operator AS o ON o.oid = m[1]::oid
+        FROM regexp_matches($1, ':opno ([0-9]+)', 'g') AS m JOIN pg_operator AS o ON o.oid = m[1]::oid
         WHERE NOT ebb.rules_has_operator(o) LIMIT 1
     ), (
         SELECT CASE WHEN p.prorettype = ANY ('{text,integer,bigint,numeric,boolean}'::regtype[]::oid[])
             THEN format('There is no function %s here.', p.oid::regprocedure)
             ELSE format('There is no conversion to %s here.', p.prorettype::regtype) END
-        FROM regexp_matches($1, ':funcid (\d+)', 'g') AS m JOIN pg_proc AS p ON p.oid = m[1]::oid
+        FROM regexp_matches($1, ':funcid ([0-9]+)', 'g') AS m JOIN pg_proc AS p ON p.oid = m[1]::oid
         WHERE NOT ebb.rules_has_function(p) LIMIT 1
     ), (
         SELECT format('There is no conversion of text to %s here.', m[1]::oid::regtype)
-        FROM regexp_matches($1, ':resulttype (\d+) :resultcollid \d+ :coerceformat', 'g') AS m
+        FROM regexp_matches($1, ':resulttype ([0-9]+) :resultcollid [0-9]+ :coerceformat', 'g') AS m
         WHERE m[1]::oid <> ALL ('{text,boolean,integer,bigint,numeric,double precision,uuid}'::regtype[]::oid[]) LIMIT 1
     ), (
         SELECT format('There is no conversion of %s to text here: it would depend on the session.', m[1]::oid::regtype)
         FROM regexp_matches(
-            $1, '\{COERCEVIAIO :arg \{\w+ (?::(?:varno|varattno|opno|opfuncid|funcid) \S+ )*:\w+type (\d+)', 'g'
+            $1, '[{]COERCEVIAIO :arg [{][A-Z]+ (?::(?:varno|varattno|opno|opfuncid|funcid) [^ ]+ )*:[a-z]+type ([0-9]+)', 'g'
         ) AS m
         WHERE m[1]::oid = ANY ('{timestamptz,date,interval}'::regtype[]::oid[]) LIMIT 1
     ), (
         SELECT format('Values of %s cannot be compared.', m[1]::oid::regtype)
-        FROM regexp_matches($1, ':minmaxtype (\d+)', 'g') AS m WHERE m[1]::oid = 'interval'::regtype LIMIT 1
-    ), (
-        SELECT 'An operation of literals alone needs a type: cast one, such as ''1.5''::numeric.'
-        FROM regexp_matches($1, '\{OPEXPR :opno (\d+) [^{}]*:args \(\{CONST ', 'g') AS m
-        JOIN pg_operator AS o ON o.oid = m[1]::oid
-        WHERE o.oprleft = 0 AND o.oprright = 'double precision'::regtype LIMIT 1
-    ), (
-        SELECT 'A function of numbers needs a number: cast the literal, such as ''1.5''::numeric.'
-        FROM regexp_matches($1, '\{FUNCEXPR :funcid (\d+) [^{}]*:args \(\{CONST ', 'g') AS m
-        JOIN pg_proc AS p ON p.oid = m[1]::oid
-        WHERE p.proname IN ('abs', 'ceil', 'ceiling', 'floor', 'round')
-            AND p.proargtypes[0] = 'double precision'::regtype LIMIT 1
+        FROM regexp_matches($1, ':minmaxtype ([0-9]+)', 'g') AS m WHERE m[1]::oid = 'interval'::regtype LIMIT 1
     ))
 $work$;
 
@@ -174,15 +188,25 @@ CREATE OR REPLACE FUNCTION ebb.rules_check(source text, attributes jsonb, what t
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
     tokens ebb.rules_token[];
+    pieces text[];
     printed text;
+    parts text[];
     tables text := replace(ebb.rules_source($2), '($1)', '(''{}'')');
     answer boolean;
+    ignored record;
     fault text;
 BEGIN
     BEGIN
         tokens := ebb.rules_tokens($1);
-        printed := ebb.rules_printed(tokens, ebb.rules_names($2), false);
+        pieces := ebb.rules_pieces(tokens, ebb.rules_names($2), false, '{}');
+        printed := array_to_string(pieces, ' ');
         EXECUTE format('SELECT true %s WHERE %s LIMIT 0', tables, printed) INTO answer;
+        parts := ebb.rules_parts(tokens, pieces);
+        FOR i IN 0 .. (cardinality(parts) - 1) / 1000 LOOP
+            EXECUTE format(
+                'SELECT %s %s LIMIT 0', array_to_string(parts[1000 * i + 1:1000 * i + 1000], ', '), tables
+            ) INTO ignored;
+        END LOOP;
         fault := ebb.rules_choice_fault(ebb.rules_choice(printed, tables));
         IF fault IS NULL THEN
             PERFORM ebb.rules_check_literals(tokens, $2, tables);
@@ -190,7 +214,7 @@ BEGIN
     EXCEPTION WHEN indeterminate_datatype THEN
         fault := 'A literal has no type here: cast it, such as ''x''::text.';
     WHEN syntax_error_or_access_rule_violation OR data_exception OR feature_not_supported THEN
-        fault := replace(SQLERRM, 'argument of WHERE', 'a condition');
+        fault := replace(replace(SQLERRM, 'argument of WHERE', 'a condition'), 'COALESCE types', 'The types');
     WHEN SQLSTATE 'EB007' THEN
         RAISE EXCEPTION '%', replace(SQLERRM, 'The condition is', 'The condition of ' || $3 || ' is') USING
             ERRCODE = 'EB007', HINT = 'docs/reference/conditions.md says what conditions may contain.';

@@ -56,7 +56,7 @@ BEGIN
                CASE WHEN h.type = 'started' THEN ARRAY(
                    SELECT coalesce(m.handlers ->> u.node, u.node) FROM (
                        SELECT s.node::text FROM ebb.history AS s
-                       WHERE s.instance_id = i.id AND s.ref = 2 AND s.visit IS NOT NULL AND s.type LIKE 'step\_%%'
+                       WHERE s.instance_id = i.id AND s.ref = 2 AND s.visit IS NOT NULL AND starts_with(s.type, 'step_')
                        UNION
                        SELECT k ->> 'node' FROM json_array_elements(
                            CASE WHEN i.finished_at IS NULL THEN i.state::json -> 'tokens' END
