@@ -43,6 +43,7 @@ struct GraphNode {
     std::string name;      ///< of the node of the definition; empty for what has no name there
     std::string label;     ///< the node's name; of a join: what it waits for
     std::string sublabel;  ///< handler, expression, duration, ...
+    std::string condition;  ///< of a transition of rules: when it fires; pictures in text show it
     std::string description;
     std::string compensation;      ///< the handler that undoes it; empty = none, or not shown
     std::string exit_label;        ///< of the edge to what follows
