@@ -255,8 +255,8 @@ int handle_rules(Session& session, const RulesOptions& options) {
     if (options.action == "view") return make_views(session, options);
     throw Error(
         ErrorCode::InvalidArgument,
-        "`ebb rules` needs an action: check FILE|NAME, diff OLD NEW, view WORKFLOW, import-wed URL, "
-        "or wsql FILE."
+        "`ebb rules` needs an action: check FILE|NAME, diff OLD NEW, view WORKFLOW, "
+        "import-wed URL, or wsql FILE."
     );
 }
 

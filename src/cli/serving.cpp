@@ -126,8 +126,7 @@ ServedWorkflows served_workflows(
         const auto whole = store.find_workflow(row.name, row.version);
         if (!whole) continue;
         try {
-            served.all.push_back(
-                {stored_definition(*whole), directory_for(row.name, files, other)}
+            served.all.push_back({stored_definition(*whole), directory_for(row.name, files, other)}
             );
         } catch (const UnreadableDefinition&) {
             served.unreadable.emplace_back(row.name, row.version);

@@ -2,7 +2,6 @@
 
 #include <ebb/definition.h>
 
-
 namespace ebb::engine {
 
 namespace {
@@ -44,7 +43,7 @@ void ProgramCache::note_unreadable(const WorkflowRow& row, const UnreadableDefin
         unreadable_.emplace(std::pair(row.name, row.version), Unreadable{error, now});
     }
     environment_.log.warning(
-        "definition_unreadable",
+        "workflow_unreadable",
         {{"workflow", row.name},
          {"version", row.version},
          {"error", error.cause()},

@@ -228,7 +228,7 @@ void Tracer::follow(const HistoryEvent& event) {
     if (const Json* values = member(payload, "values"); values != nullptr && values->is_object()) {
         for (const auto& [name, value] : values->items()) change(entry, name, to_text(value));
     }
-    // A name or a type that is another one now is no change of a value.
+    // Another name or type alone does not change the value.
     std::erase_if(entry.changes, [](const TraceEntry::Change& each) {
         return each.before == each.after;
     });

@@ -13,7 +13,7 @@ namespace ebb {
 
 /// A version that the store has and this program cannot read, because a newer Ebb registered it or
 /// its row was damaged. Its message names the version, and the place and the cause of the first
-/// problem. Whoever meets it sets the version aside and goes on with the others.
+/// problem. What meets it sets the version aside and continues with the others.
 class UnreadableDefinition : public Error {
  public:
     UnreadableDefinition(const WorkflowRow& row, std::string cause);

@@ -208,7 +208,7 @@ TEST_F(CliRules, a_version_that_cannot_be_read_keeps_no_process_from_starting) {
              }) {
             const Outcome worked = run(args, db);
             EXPECT_EQ(worked.code, 0) << worked.err;
-            EXPECT_THAT(worked.out, HasSubstr("definition_unreadable"));
+            EXPECT_THAT(worked.out, HasSubstr("workflow_unreadable"));
             EXPECT_THAT(worked.out, HasSubstr(R"("workflow":"toy","version":3)"));
             EXPECT_THAT(worked.out, HasSubstr("\"error\":\"" + place));
         }
@@ -228,7 +228,7 @@ TEST_F(CliRules, a_version_that_cannot_be_read_keeps_no_process_from_starting) {
             db
         );
         ASSERT_TRUE(server.wait_for("\"event\":\"serving\"")) << server.err();
-        EXPECT_THAT(server.out(), HasSubstr("definition_unreadable"));
+        EXPECT_THAT(server.out(), HasSubstr("workflow_unreadable"));
         const std::string url = Json::parse([&] {
                                     const std::string out = server.out();
                                     const std::size_t at = out.find("\"event\":\"serving\"");

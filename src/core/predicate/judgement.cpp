@@ -19,9 +19,7 @@ std::string_view source_of(const Code& code, const CodeNode& node) {
     return std::string_view(code.source).substr(node.offset, node.end - node.offset);
 }
 
-void for_each(
-    const Code& code, NodeId id, const std::function<void(const CodeNode&)>& visit
-) {
+void for_each(const Code& code, NodeId id, const std::function<void(const CodeNode&)>& visit) {
     const CodeNode& node = code.node(id);
     visit(node);
     for (std::int32_t i = 0; i < node.count; ++i) for_each(code, code.operand(node, i), visit);

@@ -137,8 +137,8 @@ std::string gap_text(const Subject& subject, const Search& search, const SearchL
 bool has_lists(const Rules& rules) {
     return std::ranges::any_of(rules.triggers, [](const Trigger& trigger) {
         return trigger.writes && std::ranges::any_of(*trigger.writes, [](const auto& write) {
-            return !write.values.empty();
-        });
+                   return !write.values.empty();
+               });
     });
 }
 

@@ -397,7 +397,9 @@ class Comparison {
                 kind,
                 after.name,
                 "newly_true",
-                fmt::format("The condition of the {} \"{}\" is true for more values.", kind, after.name),
+                fmt::format(
+                    "The condition of the {} \"{}\" is true for more values.", kind, after.name
+                ),
                 *found.newly_true
             );
         }
@@ -406,7 +408,9 @@ class Comparison {
                 kind,
                 after.name,
                 "newly_false",
-                fmt::format("The condition of the {} \"{}\" is true for fewer values.", kind, after.name),
+                fmt::format(
+                    "The condition of the {} \"{}\" is true for fewer values.", kind, after.name
+                ),
                 *found.newly_false
             );
         }

@@ -202,9 +202,8 @@ class Explorer {
                        is_terminal(state.status))) {
             const Json json = Json::parse(raised->payload, nullptr, false);
             const std::string what = "exception " + json.value("code", std::string("?"));
-            const bool is_handled =
-                subject_.rules().on_exception == Rules::OnException::Handle &&
-                state.status == InstanceStatus::Running;
+            const bool is_handled = subject_.rules().on_exception == Rules::OnException::Handle &&
+                                    state.status == InstanceStatus::Running;
             return is_handled ? what + ", whose handler is called" : what;
         }
         if (is_terminal(state.status)) return std::string(to_string(state.status));

@@ -135,8 +135,7 @@ class InConditions {
         }
         const std::vector<bool>& reads = when.reads();
         const bool is_constant = std::find(reads.begin(), reads.end(), true) == reads.end();
-        return is_constant ? "it reads none of them."
-                           : "its parts contradict each other.";
+        return is_constant ? "it reads none of them." : "its parts contradict each other.";
     }
 
     void check_invariants() {

@@ -168,6 +168,7 @@ class Search {
 
     bool may_work();
     void note(Gap gap);
+
     /// Nothing more is looked for. A part of the inputs is followed to its end all the same.
     bool has_stopped() const { return gap_ != Gap::None && gap_ != Gap::Starts; }
 

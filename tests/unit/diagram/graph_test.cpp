@@ -67,9 +67,8 @@ TEST(DiagramGraph, rules_are_joined_by_what_they_write_and_read) {
         "   ├─ ■ t  when b = 'x'  → a: s\n"
         "   └─ ■ u  when b = 'y' and c = 'y'\n"
     );
-    EXPECT_NE(
-        to_mermaid(definition).find("s<br/>when a = 'x'"), std::string::npos
-    ) << to_mermaid(definition);
+    EXPECT_NE(to_mermaid(definition).find("s<br/>when a = 'x'"), std::string::npos)
+        << to_mermaid(definition);
     EXPECT_EQ(
         found, (std::set<std::string>{"s -b-> t", "s -b and c-> u", "s -done-> merge", "t -a-> s"})
     );

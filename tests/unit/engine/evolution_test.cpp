@@ -87,7 +87,8 @@ TEST_F(Evolution, shows_the_value_before_under_its_earlier_name_and_type) {
     for (Json& attribute : later["rules"]["attributes"]) {
         if (attribute["attribute"] == "door") attribute["type"] = "integer";
     }
-    for (Json& trigger : later["rules"]["triggers"]) trigger["when"] = "phase = 'paid' and door is null";
+    for (Json& trigger : later["rules"]["triggers"])
+        trigger["when"] = "phase = 'paid' and door is null";
     engine->register_workflow(definition_from_json(later));
     engine->rematch(id);
     const std::vector<TraceEntry> trace = engine->trace(id);

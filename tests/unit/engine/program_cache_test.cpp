@@ -61,9 +61,8 @@ class Unreadable : public StoreDecorator {
  public:
     explicit Unreadable(Store& inner) : StoreDecorator(inner), inner_(inner) {}
 
-    std::optional<WorkflowRow> find_workflow(
-        std::string_view name, std::optional<int> version
-    ) override {
+    std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version)
+        override {
         ++asked;
         auto row = inner_.find_workflow(name, version);
         if (row && row->name == workflow && row->version >= since) {
@@ -126,8 +125,9 @@ TEST(ProgramCache, sets_a_version_aside_that_it_cannot_read_until_it_can) {
     world.run(engine, 20min);
     EXPECT_EQ(status(engine, other), "completed");
     EXPECT_EQ(status(engine, waiting), "running");
-    EXPECT_EQ(log.count("warning definition_unreadable workflow=toy version=1 error=/steps/0/new:"), 1)
-        << "it was looked at every five minutes, and said once";
+    EXPECT_EQ(
+        log.count("warning workflow_unreadable workflow=toy version=1 error=/steps/0/new:"), 1
+    ) << "it was looked at every five minutes, and said once";
     EXPECT_THAT(
         engine.why(waiting),
         ::testing::StartsWith(std::string("The instance was set aside: ") + kWhyUnreadable)
@@ -176,7 +176,7 @@ TEST(ProgramCache, an_instance_that_follows_stays_on_its_version_before_one_that
     Engine engine(store, world.handlers, options);
     for (int n = 1; n <= 5; ++n) engine.write(id, Payload::text(fmt::format("{{\"n\":{}}}", n)));
     EXPECT_EQ(engine.find(id)->version, 1);
-    EXPECT_EQ(log.count("definition_unreadable workflow=toy version=2"), 1);
+    EXPECT_EQ(log.count("workflow_unreadable workflow=toy version=2"), 1);
     const int asked = store.asked;
     for (int n = 1; n <= 5; ++n) engine.write(id, Payload::text(fmt::format("{{\"n\":{}}}", -n)));
     EXPECT_LE(store.asked, asked + 1) << "what cannot be read is not read again and again";

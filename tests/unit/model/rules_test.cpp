@@ -151,15 +151,18 @@ TEST(RulesDefinition, says_what_is_wrong_with_a_condition) {
         ));
     };
     EXPECT_TRUE(of("aa = 'x'").starts_with("There is no attribute \"aa\""));
-    EXPECT_TRUE(of("other = 'x'").starts_with("There is no attribute \"other\"; there are a and n."))
-        << of("other = 'x'");
-    EXPECT_TRUE(of("old = 'x'").starts_with(
-        "The attribute \"old\" is disabled, so no condition can read it: enable it"
-    )) << of("old = 'x'");
+    EXPECT_TRUE(of("other = 'x'").starts_with("There is no attribute \"other\"; there are a and n.")
+    ) << of("other = 'x'");
+    EXPECT_TRUE(
+        of("old = 'x'")
+            .starts_with("The attribute \"old\" is disabled, so no condition can read it: enable it"
+            )
+    ) << of("old = 'x'");
     EXPECT_TRUE(of("n % 0 = 1").starts_with("Division by zero."));
-    EXPECT_TRUE(of("n + 1 is not unknown").starts_with(
-        "IS UNKNOWN needs a boolean, but n + 1 is integer: write IS NOT NULL."
-    )) << of("n + 1 is not unknown");
+    EXPECT_TRUE(
+        of("n + 1 is not unknown")
+            .starts_with("IS UNKNOWN needs a boolean, but n + 1 is integer: write IS NOT NULL.")
+    ) << of("n + 1 is not unknown");
 }
 
 /// What was registered before Ebb looked for it stays valid.
@@ -186,7 +189,9 @@ TEST(RulesDefinition, says_where_it_is_wrong) {
     EXPECT_EQ(with_trigger(R"({"when": "a = 'x'"})"), "");
     EXPECT_EQ(with_trigger(R"({"when": "b = 'x'"})"), "/rules/triggers/t/when invalid_condition");
     EXPECT_EQ(with_trigger(R"({"when": "n / 0 = 1"})"), "/rules/triggers/t/when invalid_condition");
-    EXPECT_EQ(with_trigger(R"({"when": "n is unknown"})"), "/rules/triggers/t/when invalid_condition");
+    EXPECT_EQ(
+        with_trigger(R"({"when": "n is unknown"})"), "/rules/triggers/t/when invalid_condition"
+    );
     EXPECT_EQ(with_trigger(R"({"when": "(n = 1) is unknown and n / 1 = 1"})"), "");
     EXPECT_EQ(with_trigger(R"({"do": "x"})"), "/rules/triggers/t/when missing_key");
     EXPECT_EQ(

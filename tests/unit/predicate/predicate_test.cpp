@@ -139,7 +139,8 @@ TEST(Predicate, names_the_place_and_the_remedy) {
     );
     EXPECT_EQ(
         error_of("paid_at + 'soon' > paid_at"),
-        "1:11 'soon' is not an interval: allowed is whole numbers with units, such as 3 days 2 hours."
+        "1:11 'soon' is not an interval: allowed is whole numbers with units, such as 3 days 2 "
+        "hours."
     );
     EXPECT_EQ(error_of("count = 'x'"), "1:9 'x' is not an integer: allowed is a whole number.");
     EXPECT_THAT(

@@ -152,7 +152,8 @@ TEST(RulesAnalysis, what_only_the_lists_exclude_is_a_warning) {
     EXPECT_EQ(find("unreachable_final").severity, Diagnostic::Severity::Warning);
     EXPECT_EQ(
         find("unreachable_final").message,
-        "The final condition \"done\" never ends an instance, as long as transitions write only the "
+        "The final condition \"done\" never ends an instance, as long as transitions write only "
+        "the "
         "values that their `writes` list: it can be true, but in no state that an instance can "
         "reach."
     );
@@ -177,7 +178,8 @@ TEST(RulesAnalysis, one_cause_is_one_warning) {
     ASSERT_EQ(report.findings.size(), 1U);
     EXPECT_EQ(
         report.findings[0].message,
-        "\"t0\" and \"t1\" have no compensation and can run beside \"t2\": if \"t2\" fails for good, "
+        "\"t0\" and \"t1\" have no compensation and can run beside \"t2\": if \"t2\" fails for "
+        "good, "
         "everything is rolled back but \"t0\" and \"t1\"."
     );
     EXPECT_EQ(report.findings[0].related.size(), 2U);
@@ -204,9 +206,9 @@ TEST(RulesAnalysis, says_why_it_did_not_search_everything) {
         return analyze(definition, {.starts = {R"({"a":"new"})"}, .limits = limits}).gap;
     };
     EXPECT_EQ(gap_of({}), "");
-    EXPECT_TRUE(gap_of({.states_max = 1}).starts_with(
-        "There are more than 1 states, which is the limit (--states). Narrow what can happen"
-    ));
+    EXPECT_TRUE(gap_of({.states_max = 1})
+                    .starts_with("There are more than 1 states, which is the limit (--states). "
+                                 "Narrow what can happen"));
     EXPECT_TRUE(gap_of({.work_max = 1}).starts_with("The search has taken 1 steps"));
     for (Attribute& attribute : definition.rules->attributes) attribute.is_external = true;
     definition.rules->triggers[0].when = "a = 'new' and b in ('1', '2') and c in ('1', '2')";
@@ -221,11 +223,12 @@ TEST(RulesAnalysis, says_why_it_did_not_search_everything) {
     definition.rules->attributes.push_back({.name = "n", .type = AttributeType::Integer});
     for (int i = 0; i < 200; ++i) {
         definition.rules->finals.push_back(
-            {"f" + std::to_string(i), "n between " + std::to_string(2 * i) + " and " +
-                                          std::to_string(2 * i + 1)}
+            {"f" + std::to_string(i),
+             "n between " + std::to_string(2 * i) + " and " + std::to_string(2 * i + 1)}
         );
     }
-    EXPECT_TRUE(analyze(definition, {}).gap.starts_with("The conditions divide the values of \"n\""));
+    EXPECT_TRUE(analyze(definition, {}).gap.starts_with("The conditions divide the values of \"n\"")
+    );
 }
 
 TEST(RulesAnalysis, what_cannot_stop_is_endless) {
@@ -432,8 +435,9 @@ TEST(RulesDifference, follows_an_attribute_to_its_new_name_and_type) {
     for (const RulesChange& change : compare(before, after).changes) {
         changes.push_back(change.kind + " " + change.name + " " + change.change);
     }
-    EXPECT_EQ(changes, (std::vector<std::string>{"attribute total renamed", "attribute total type"}))
-        << "the condition means the same";
+    EXPECT_EQ(
+        changes, (std::vector<std::string>{"attribute total renamed", "attribute total type"})
+    ) << "the condition means the same";
     after.rules->triggers[1].when = "total > 7";
     changes.clear();
     for (const RulesChange& change : compare(before, after).changes) {
