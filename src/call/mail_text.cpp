@@ -122,7 +122,7 @@ Event recovery_of(const Members& members) {
     if (then != kRematch && then != kStop) {
         throw Error(
             ErrorCode::InvalidArgument,
-            fmt::format("After a recovery follows `rematch` or `stop`, not \"{}\".", then)
+            fmt::format("A recovery ends with `rematch` or `stop`, not with \"{}\".", then)
         );
     }
     return make_recovery(

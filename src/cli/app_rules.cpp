@@ -22,8 +22,9 @@ void CommandLine::add_rules() {
     rules->add_option(
         "SUBJECT",
         rules_.subjects,
-        "check, wsql: a file. diff: the old and the new one: files, or NAME@VERSION. view: a "
-        "workflow. import-wed: the URL of a database of WED-SQL"
+        "check: a file, or NAME[@VERSION] of the database. wsql: a file. diff: the old and the "
+        "new one: files, or NAME@VERSION. view: a workflow. import-wed: the URL of a database of "
+        "WED-SQL"
     );
     rules
         ->add_option(

@@ -17,8 +17,8 @@
 #include "cli/report.h"
 #include "cli/serving.h"
 #include "cli/text.h"
-#include "core/model/reader.h"
 #include "store/store.h"
+#include "store/stored_definition.h"
 #include "support/sync.h"
 
 namespace ebb::cli {
@@ -142,7 +142,7 @@ class Dev {
         const auto newest = store_->find_workflow(definition.name, std::nullopt);
         bool is_new = true;
         if (newest) {
-            const Definition known = model::read_stored(newest->definition);
+            const Definition known = stored_definition(*newest);
             definition.version = known.version;
             is_new = !(known == definition);
             if (is_new) ++definition.version;
@@ -164,8 +164,8 @@ class Dev {
         }
         std::vector<DefinitionFile> files;
         for (const auto& [path, file] : files_) files.push_back(file);
-        const std::vector<Served> served = served_workflows(*store_, files);
-        const HandlerRegistry handlers = handlers_of(*store_, served, files, policy_);
+        const ServedWorkflows served = served_workflows(*store_, files);
+        const HandlerRegistry handlers = handlers_of(*store_, served.all, files, policy_);
         Engine engine(*store_, handlers, {.threads = options_.threads});
         engine.add_observer(
             make_observer([this](const InstanceSummary& summary, const auto& events) {

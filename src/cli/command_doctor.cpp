@@ -13,6 +13,7 @@
 #include "store/health.h"
 #include "store/migrations.h"
 #include "store/store.h"
+#include "store/stored_definition.h"
 #include "support/clock.h"
 
 namespace ebb::cli {
@@ -143,6 +144,33 @@ Finding check_clock(const Clock& clock, Store& store) {
     );
 }
 
+/// Versions that this program cannot read, each with its place and cause.
+Finding check_definitions(Store& store) {
+    constexpr int kNamedMax = 5;
+    std::string text;
+    std::int64_t unreadable = 0;
+    std::int64_t readable = 0;
+    for (const WorkflowRow& known : store.list_workflows()) {
+        const auto row = store.find_workflow(known.name, known.version);
+        if (!row) continue;
+        try {
+            stored_program(*row);
+            ++readable;
+        } catch (const UnreadableDefinition& error) {
+            if (++unreadable > kNamedMax) continue;
+            append(text, fmt::format("{} v{}: {}", row->name, row->version, error.cause()));
+        }
+    }
+    if (unreadable == 0) return ok(counted(readable, "version") + ", all readable");
+    if (unreadable > kNamedMax) append(text, fmt::format("{} more", unreadable - kNamedMax));
+    return failure(
+        fmt::format("this ebb cannot read {}: {}", counted(unreadable, "version"), text),
+        "their instances wait, and go on by themselves with an ebb that can read them: use the "
+        "version that registered them, or a newer one; of a flow in SQL, also correct the trigger "
+        "in wed_trig, and write to each instance: it follows to the corrected version"
+    );
+}
+
 Finding check_workers(Engine& engine) {
     std::int64_t alive = 0;
     std::string dead;
@@ -269,6 +297,7 @@ class Examination {
         if (store == nullptr) return findings_;
         Engine& engine = session_.client("doctor");
         check("schema", [&] { return check_schema(url_, *store); });
+        check("workflows", [&] { return check_definitions(*store); });
         check("clock", [&] { return check_clock(clock, *store); });
         check("workers", [&] { return check_workers(engine); });
         check("handlers", [&] { return check_unserved(engine); });

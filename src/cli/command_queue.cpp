@@ -115,10 +115,16 @@ std::vector<QueueView> find_queues(Client& engine, const std::string& name) {
 bool is_used(Client& engine, const std::string& name) {
     if (name == "default") return true;
     for (const WorkflowRow& row : engine.workflows().rows) {
-        const auto program = compile_stored(*engine.definition(row.name, row.version));
-        const auto& nodes = program->nodes();
-        const auto is_in = [&](const ProgramNode& node) { return node.queue == name; };
-        if (std::any_of(nodes.begin(), nodes.end(), is_in)) return true;
+        try {
+            const auto program = compile_stored(*engine.definition(row.name, row.version));
+            const auto& nodes = program->nodes();
+            const auto is_in = [&](const ProgramNode& node) { return node.queue == name; };
+            if (std::any_of(nodes.begin(), nodes.end(), is_in)) return true;
+        } catch (const Error& error) {
+            // What this program cannot read may use any queue.
+            if (error.code() == ErrorCode::CorruptState) return true;
+            throw;
+        }
     }
     return false;
 }

@@ -7,6 +7,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <ebb/yaml.h>
+
 #include "cli/compare_commands.h"
 #include "cli/definition_file.h"
 #include "cli/exit_code.h"
@@ -34,12 +36,20 @@ using Ordered = nlohmann::ordered_json;
 /// As those of linters: another one than that of a file that cannot be read.
 constexpr int kHasFindings = 1;
 
-DefinitionFile read_rules_file(const std::string& path, Session& session) {
-    DefinitionFile file = load_definition_file(path, session);
+/// A file, or NAME[@VERSION] of the database, whose text is then its YAML.
+DefinitionFile read_rules(const std::string& word, Session& session) {
+    DefinitionFile file;
+    if (names_file(word)) {
+        file = load_definition_file(word, session);
+    } else {
+        file.path = word;
+        file.definition = read_registered(session, "rules check", word);
+        file.text = definition_to_yaml(file.definition);
+    }
     if (file.definition.rules) return file;
     throw Error(
         ErrorCode::InvalidArgument,
-        fmt::format("{} has steps and no rules: there is nothing to check.", one_line(path))
+        fmt::format("{} has steps and no rules: there is nothing to check.", one_line(word))
     );
 }
 
@@ -126,7 +136,7 @@ void print_text(
     session.streams().err.write(fill(text, session.streams().err));
     const Style& style = session.out();
     session.print(fmt::format(
-        "{} {}: {} v{} has {} finding{} ({} states{})\n",
+        "{} {}: {} v{} has {} finding{} ({} state{}{})\n",
         style.paint(
             file.problems.empty() ? Style::Color::Green : Style::Color::Yellow,
             file.problems.empty() ? style.glyphs().done : style.glyphs().dash
@@ -137,8 +147,10 @@ void print_text(
         file.problems.size(),
         file.problems.size() == 1 ? "" : "s",
         report.states,
-        report.is_complete ? "" : "; there are more: what is not reached was not looked for"
+        report.states == 1 ? "" : "s",
+        report.is_complete() ? "" : "; there are more: what is not reached was not looked for"
     ));
+    if (!report.is_complete()) session.print(fill(report.gap + "\n", session.streams().out));
     if (explored) session.print(exploration_text(*explored));
 }
 
@@ -152,7 +164,8 @@ Ordered json_of(
         {"workflow", file.definition.name},
         {"version", file.definition.version},
         {"states", report.states},
-        {"complete", report.is_complete},
+        {"complete", report.is_complete()},
+        {"gap", report.is_complete() ? Ordered(nullptr) : Ordered(report.gap)},
         {"findings", Ordered::parse(view::detailed_problems_json(file.problems).dump())},
     };
     if (explored) json["exploration"] = exploration_json(*explored);
@@ -194,9 +207,12 @@ int make_views(Session& session, const RulesOptions& options) {
 
 int check_rules_file(Session& session, const RulesOptions& options) {
     if (options.subjects.size() != 1) {
-        throw Error(ErrorCode::InvalidArgument, "`ebb rules check` needs one file.");
+        throw Error(
+            ErrorCode::InvalidArgument,
+            "`ebb rules check` needs one file, or NAME[@VERSION] of the database."
+        );
     }
-    DefinitionFile file = read_rules_file(options.subjects.front(), session);
+    DefinitionFile file = read_rules(options.subjects.front(), session);
     rules_analysis::AnalysisOptions asked;
     asked.limits.states_max = static_cast<std::size_t>(options.states);
     for (const std::string& start : options.starts) {
@@ -239,8 +255,8 @@ int handle_rules(Session& session, const RulesOptions& options) {
     if (options.action == "view") return make_views(session, options);
     throw Error(
         ErrorCode::InvalidArgument,
-        "`ebb rules` needs an action: check FILE, diff OLD NEW, view WORKFLOW, import-wed URL, "
-        "or wsql FILE."
+        "`ebb rules` needs an action: check FILE|NAME, diff OLD NEW, view WORKFLOW, "
+        "import-wed URL, or wsql FILE."
     );
 }
 

@@ -141,6 +141,7 @@ class Serving {
             log_.write(instance, events);
         }));
         if (traces_) engine_.add_observer(traces_);
+        tell_unreadable(engine_, served_);
         for (const DefinitionFile& file : files_) engine_.register_workflow(file.definition);
         declare(options_.declared);
         show_config({
@@ -246,9 +247,9 @@ class Serving {
     HandlerRegistry users_handlers() {
         if (options_.has_no_worker) return {};
         if (demo_) return demo_->handlers();
-        std::vector<Served> served = served_workflows(*stores_.store, files_, directory());
-        report_refused(log_, take_refused(served, policy_));
-        return handlers_of(*stores_.store, served, files_, policy_, directory());
+        served_ = served_workflows(*stores_.store, files_, directory());
+        report_refused(log_, take_refused(served_.all, policy_));
+        return handlers_of(*stores_.store, served_.all, files_, policy_, directory());
     }
 
     ServerOptions all_server_options() {
@@ -528,6 +529,7 @@ class Serving {
     StorePtr measured_;
     GuardedStore worker_store_;
     BeatingStore beating_store_;
+    ServedWorkflows served_;
     HandlerRegistry known_handlers_;
     HandlerRegistry handlers_;
     Engine engine_;

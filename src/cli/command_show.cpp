@@ -9,6 +9,7 @@
 #include "cli/fill.h"
 #include "cli/instance_ref.h"
 #include "cli/label_argument.h"
+#include "cli/outline_text.h"
 #include "cli/read_history.h"
 #include "cli/text.h"
 #include "cli/timeline.h"
@@ -36,13 +37,6 @@ int room_of(const Session& session, int margin) {
     return columns == 0 ? session.text_limit(kTextMax) : std::max(columns - margin, 20);
 }
 
-bool waits_for_somebody(const InstanceView& view) {
-    return view.summary.status == InstanceStatus::Running && !view.waiting_for.empty() &&
-           std::none_of(view.waiting_for.begin(), view.waiting_for.end(), [](const auto& wait) {
-               return wait.kind == "handler";
-           });
-}
-
 /// `✗ failed  order v3  9f3a12cd  3m ago, took 1.2s`
 std::string title(Session& session, const InstanceView& view, Times times) {
     const InstanceSummary& summary = view.summary;
@@ -53,7 +47,7 @@ std::string title(Session& session, const InstanceView& view, Times times) {
     }
     return fmt::format(
         "{}  {}  {}  {}\n",
-        style.signed_status(waits_for_somebody(view) ? "waiting" : to_string(summary.status)),
+        style.signed_status(is_waiting(view) ? "waiting" : to_string(summary.status)),
         style.bold(fmt::format("{} v{}", one_line(summary.workflow), summary.version)),
         short_id(summary.id),
         style.dim(when)
@@ -84,6 +78,12 @@ std::vector<std::string> remedies(
     }
     if (wait.kind == "signal") return {fmt::format("ebb signal {} {}", id, shell_word(wait.what))};
     if (wait.kind != "operator") return {};
+    if (wait.what == "rematch") {
+        return {
+            fmt::format("ebb rematch {}", id),
+            fmt::format("ebb write {} --repair NAME=VALUE", id),
+        };
+    }
     if (wait.what == "write") return {fmt::format("ebb write {} --repair NAME=VALUE", id)};
     return {fmt::format("ebb {} {}", wait.what == "resume" ? "resume" : "requeue", id)};
 }

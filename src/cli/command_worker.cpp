@@ -173,10 +173,11 @@ int run_worker(Session& session, const WorkerOptions& options) {
     Store& store = session.shared_store("worker", OpenMode::MayCreate);
     store.check_rights();
     const ExecPolicy policy(session, files, options.may_exec);
-    std::vector<Served> served = served_workflows(store, files);
-    const std::vector<RefusedWorkflow> refused = take_refused(served, policy);
-    Worker worker(session, options, served, files, policy);
+    ServedWorkflows served = served_workflows(store, files);
+    const std::vector<RefusedWorkflow> refused = take_refused(served.all, policy);
+    Worker worker(session, options, served.all, files, policy);
     worker.report_refused(refused);
+    tell_unreadable(worker.engine(), served);
     for (const DefinitionFile& file : files) worker.engine().register_workflow(file.definition);
     return worker.go();
 }

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/instance_ref.h"
+#include "cli/outline_text.h"
 #include "cli/payload_argument.h"
 #include "core/rules/values.h"
 #include "support/json.h"
@@ -107,11 +108,13 @@ int write_attributes(Session& session, const WriteCommandOptions& options) {
         session.print_json(view::summary_json(*summary));
         return kOk;
     }
+    // As `ebb show` calls it.
+    const bool waits = summary->status == InstanceStatus::Running && is_waiting(engine.show(id));
     session.note(fmt::format(
         "{} {}; its status is now {}.\n",
         has_changed ? "Wrote to" : "Nothing to write: the attributes already have these values in",
         id.to_string(),
-        session.err().status(summary->status)
+        session.err().status(waits ? "waiting" : to_string(summary->status))
     ));
     return kOk;
 }

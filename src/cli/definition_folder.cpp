@@ -41,7 +41,7 @@ void write_event(
     if (state == "registered") return log.write(level, "definition_registered", fields);
     if (state == "invalid") return log.write(level, "definition_invalid", fields);
     if (state == "refused") return log.write(level, "definition_refused", fields);
-    if (state == "unreadable") return log.write(level, "definition_unreadable", fields);
+    if (state == "unreadable") return log.write(level, "workflow_unreadable", fields);
     log.write(level, "definition_gone", fields);
 }
 

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/model/reader.h"
 #include "store/hints.h"
+#include "store/stored_definition.h"
 
 namespace ebb::cli {
 
@@ -64,7 +64,13 @@ bool GuardedStore::is_allowed(const std::string& workflow, int version) {
         if (found != known_.end()) return found->second;
     }
     const auto row = inner_.find_workflow(workflow, version);
-    const bool is_fine = !row || policy_.allows(model::read_stored(row->definition));
+    bool is_fine = true;
+    try {
+        is_fine = !row || policy_.allows(stored_definition(*row));
+    } catch (const UnreadableDefinition&) {
+        // The engine cannot read it either, and puts the instance off. It may change later.
+        return true;
+    }
     const Lock lock(mutex_);
     return known_[{workflow, version}] = is_fine;
 }

@@ -88,6 +88,10 @@ std::string hint_of(ErrorCode code, std::string_view message) {
             return "`ebb show ID` and `ebb history ID` show what has happened in the meantime";
         case ErrorCode::NotAllowed:
             return hint_of_refusal(message);
+        case ErrorCode::CorruptState:
+            return message.find("stored definition") == std::string_view::npos
+                       ? ""
+                       : "`ebb doctor` lists what cannot be read and says what to do";
         case ErrorCode::StoreBusy:
             return "another process holds the database; try again";
         case ErrorCode::StoreFull:

@@ -1,5 +1,7 @@
 #include "cli/outline_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/failure_text.h"
@@ -39,6 +41,13 @@ std::string_view shown_status(const view::Outline& outline) {
     const InstanceStatus status = outline.summary.status;
     return status == InstanceStatus::Running && outline.is_waiting() ? "waiting"
                                                                      : to_string(status);
+}
+
+bool is_waiting(const InstanceView& view) {
+    return view.summary.status == InstanceStatus::Running && !view.waiting_for.empty() &&
+           std::none_of(view.waiting_for.begin(), view.waiting_for.end(), [](const auto& wait) {
+               return wait.kind == "handler";
+           });
 }
 
 std::string details_of(const view::Outline& outline, TimePoint now, const Style& style) {

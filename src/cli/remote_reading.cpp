@@ -14,7 +14,7 @@
 
 #include "cli/api_views.h"
 #include "cli/remote_paths.h"
-#include "core/model/reader.h"
+#include "store/stored_definition.h"
 
 namespace ebb::cli {
 
@@ -289,7 +289,13 @@ std::shared_ptr<const Definition> RemoteReading::definition(
 ) {
     const std::string rest = version ? fmt::format("/versions/{}", *version) : "";
     const ApiObject answer(calls_.get(workflow_path(workflow, rest)).body);
-    return std::make_shared<const Definition>(model::read_stored(answer.payload("definition")));
+    const WorkflowRow row{
+        .name = answer.text("name"),
+        .version = static_cast<int>(answer.integer("version")),
+        .definition = answer.payload("definition"),
+        .checksum = {},
+    };
+    return std::make_shared<const Definition>(stored_definition(row));
 }
 
 /// A request names one role, so several roles are several requests.

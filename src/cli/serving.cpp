@@ -12,8 +12,8 @@
 #include <ebb/handlers.h>
 #include <ebb/log.h>
 
-#include "core/model/reader.h"
 #include "store/store.h"
+#include "store/stored_definition.h"
 #include "support/sync.h"
 
 namespace ebb::cli {
@@ -75,7 +75,7 @@ class LaterHandlers {
     Handlers load(const std::string& workflow, int version) const {
         HandlerRegistry handlers;
         if (const auto row = store_.find_workflow(workflow, version)) {
-            const Definition definition = model::read_stored(row->definition);
+            const Definition definition = stored_definition(*row);
             check_allowed(definition);
             const auto found = directories_.find(workflow);
             const bool is_given = found != directories_.end();
@@ -110,11 +110,13 @@ class LaterHandlers {
 
 }  // namespace
 
-std::vector<Served> served_workflows(
+ServedWorkflows served_workflows(
     Store& store, const std::vector<DefinitionFile>& files, const std::filesystem::path& other
 ) {
-    std::vector<Served> served;
-    for (const DefinitionFile& file : files) served.push_back({file.definition, file.directory()});
+    ServedWorkflows served;
+    for (const DefinitionFile& file : files) {
+        served.all.push_back({file.definition, file.directory()});
+    }
     for (const WorkflowRow& row : store.list_workflows()) {
         const bool is_given =
             std::any_of(files.begin(), files.end(), [&](const DefinitionFile& file) {
@@ -123,11 +125,24 @@ std::vector<Served> served_workflows(
         if (is_given) continue;
         const auto whole = store.find_workflow(row.name, row.version);
         if (!whole) continue;
-        served.push_back(
-            {model::read_stored(whole->definition), directory_for(row.name, files, other)}
-        );
+        try {
+            served.all.push_back({stored_definition(*whole), directory_for(row.name, files, other)}
+            );
+        } catch (const UnreadableDefinition&) {
+            served.unreadable.emplace_back(row.name, row.version);
+        }
     }
     return served;
+}
+
+void tell_unreadable(Engine& engine, const ServedWorkflows& served) {
+    for (const auto& [workflow, version] : served.unreadable) {
+        try {
+            engine.definition(workflow, version);
+        } catch (const UnreadableDefinition&) {
+            // The engine has logged it, and does so only once.
+        }
+    }
 }
 
 std::vector<RefusedWorkflow> take_refused(std::vector<Served>& served, const ExecPolicy& policy) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <ebb/engine.h>
@@ -19,13 +21,22 @@ struct Served {
     std::filesystem::path directory{};
 };
 
+struct ServedWorkflows {
+    std::vector<Served> all{};
+    /// Stored versions that this program cannot read: they are served by none of its handlers.
+    std::vector<std::pair<std::string, int>> unreadable{};
+};
+
 /// All workflows of `store`, and those of `files`. A stored version of a workflow that is among the
 /// files is served from that file's directory, the others from `other`.
-std::vector<Served> served_workflows(
+ServedWorkflows served_workflows(
     Store& store,
     const std::vector<DefinitionFile>& files,
     const std::filesystem::path& other = std::filesystem::current_path()
 );
+
+/// Has the engine log what cannot be read.
+void tell_unreadable(Engine& engine, const ServedWorkflows& served);
 
 /// A workflow version that is not served, and its handlers that would run a program.
 struct RefusedWorkflow {

@@ -25,7 +25,8 @@ std::string writer_of(const TraceEntry& entry) {
         case TraceEntry::Kind::Transition:
             return entry.transition;
         case TraceEntry::Kind::Failed:
-            return entry.transition + " failed";
+            // An exception that no transition has led to: an operator has taken the instance back.
+            return entry.transition.empty() ? "exception" : entry.transition + " failed";
         case TraceEntry::Kind::Restore:
             return "undo of " + entry.transition;
         case TraceEntry::Kind::Fired:

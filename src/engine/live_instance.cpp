@@ -39,20 +39,7 @@ LivePtr make_live(InstanceRow row, std::shared_ptr<const Program> program) {
 }
 
 LivePtr make_live(InstanceRow row, ProgramCache& programs) {
-    std::shared_ptr<const Program> program;
-    try {
-        program = programs.find(row.workflow, row.version);
-    } catch (const DefinitionError& error) {
-        throw Error(
-            ErrorCode::CorruptState,
-            fmt::format(
-                "The stored definition of {} version {} is not valid: {}",
-                row.workflow,
-                row.version,
-                error.what()
-            )
-        );
-    }
+    std::shared_ptr<const Program> program = programs.find(row.workflow, row.version);
     if (!program) {
         throw Error(
             ErrorCode::CorruptState,

@@ -2,8 +2,6 @@
 
 #include <ebb/definition.h>
 
-#include "core/kernel/stored_program.h"
-
 namespace ebb::engine {
 
 namespace {
@@ -23,12 +21,46 @@ void forget_unused(Programs& programs) {
 std::shared_ptr<const Program> ProgramCache::find_cached(const std::string& workflow, int version) {
     const Lock lock(mutex_);
     const auto found = programs_.find({workflow, version});
-    return found == programs_.end() ? nullptr : found->second;
+    if (found != programs_.end()) return found->second;
+    const auto known = unreadable_.find({workflow, version});
+    if (known != unreadable_.end() &&
+        environment_.steady_now() - known->second.read_at < kUnreadableFor) {
+        throw known->second.error;
+    }
+    return nullptr;
+}
+
+void ProgramCache::note_unreadable(const WorkflowRow& row, const UnreadableDefinition& error) {
+    const SteadyPoint now = environment_.steady_now();
+    {
+        const Lock lock(mutex_);
+        const auto known = unreadable_.find({row.name, row.version});
+        if (known != unreadable_.end()) {
+            known->second = {error, now};
+            return;
+        }
+        if (unreadable_.size() >= kProgramsMax) unreadable_.clear();
+        unreadable_.emplace(std::pair(row.name, row.version), Unreadable{error, now});
+    }
+    environment_.log.warning(
+        "workflow_unreadable",
+        {{"workflow", row.name},
+         {"version", row.version},
+         {"error", error.cause()},
+         {"hint", "its instances wait for an ebb that can read it: `ebb doctor`"}}
+    );
 }
 
 std::shared_ptr<const Program> ProgramCache::compile(const WorkflowRow& row) {
-    auto program = compile_stored(row.definition);
+    std::shared_ptr<const Program> program;
+    try {
+        program = stored_program(row);
+    } catch (const UnreadableDefinition& error) {
+        note_unreadable(row, error);
+        throw;
+    }
     const Lock lock(mutex_);
+    unreadable_.erase({row.name, row.version});
     // Two threads may have compiled the same: the first one's is kept, so that all share it.
     const auto kept = programs_.emplace(std::pair(row.name, row.version), std::move(program));
     std::shared_ptr<const Program> found = kept.first->second;

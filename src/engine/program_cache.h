@@ -9,6 +9,7 @@
 
 #include "core/kernel/program.h"
 #include "engine/environment.h"
+#include "store/stored_definition.h"
 #include "support/sync.h"
 
 namespace ebb::engine {
@@ -19,7 +20,8 @@ class ProgramCache {
  public:
     explicit ProgramCache(Environment& environment) : environment_(environment) {}
 
-    /// Null when the store does not have it. Throws DefinitionError when what it has is not valid.
+    /// Null when the store does not have it. Throws UnreadableDefinition when this program cannot
+    /// read what it has: this is logged once, and looked at again after kUnreadableFor.
     std::shared_ptr<const Program> find(const std::string& workflow, int version);
 
     /// The newest version. Another process may register one at any time, so the answer is kept for
@@ -30,6 +32,7 @@ class ProgramCache {
     void remember(std::shared_ptr<const Program> program);
 
     static constexpr Duration kNewestKnownFor = std::chrono::milliseconds(100);
+    static constexpr Duration kUnreadableFor = std::chrono::minutes(1);
 
  private:
     struct Newest {
@@ -37,14 +40,22 @@ class ProgramCache {
         SteadyPoint asked_at{};
     };
 
+    struct Unreadable {
+        UnreadableDefinition error;
+        SteadyPoint read_at{};
+    };
+
+    /// Throws what is known of one that cannot be read.
     std::shared_ptr<const Program> find_cached(const std::string& workflow, int version);
     std::shared_ptr<const Program> compile(const WorkflowRow& row);
+    void note_unreadable(const WorkflowRow& row, const UnreadableDefinition& error);
 
     Environment& environment_;
     Mutex mutex_;
     std::map<std::pair<std::string, int>, std::shared_ptr<const Program>> programs_
         EBB_GUARDED_BY(mutex_);
     std::map<std::string, Newest> newest_ EBB_GUARDED_BY(mutex_);
+    std::map<std::pair<std::string, int>, Unreadable> unreadable_ EBB_GUARDED_BY(mutex_);
 };
 
 }  // namespace ebb::engine

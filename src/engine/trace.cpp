@@ -219,12 +219,19 @@ void Tracer::follow(const HistoryEvent& event) {
     state_ = next->rules()->initial_state();
     const auto& attributes = next->rules()->rules().attributes;
     for (std::size_t i = 0; i < attributes.size(); ++i) {
-        const auto known = before.find(attributes[i].name);
+        auto known = before.find(attributes[i].name);
+        for (const std::string& earlier : attributes[i].renamed_from) {
+            if (known == before.end()) known = before.find(earlier);
+        }
         if (known != before.end()) state_.values[i].json = known->second;
     }
     if (const Json* values = member(payload, "values"); values != nullptr && values->is_object()) {
         for (const auto& [name, value] : values->items()) change(entry, name, to_text(value));
     }
+    // Another name or type alone does not change the value.
+    std::erase_if(entry.changes, [](const TraceEntry::Change& each) {
+        return each.before == each.after;
+    });
     truth_.clear();
     for (const ConditionRef& ref : conditions()) truth_.push_back(truth[key_of(ref)]);
     finish(entry);

@@ -7,8 +7,8 @@
 #include <ebb/definition.h>
 #include <ebb/error.h>
 
-#include "core/kernel/stored_program.h"
 #include "engine/turn.h"
+#include "store/stored_definition.h"
 
 namespace ebb::engine {
 
@@ -33,7 +33,7 @@ std::shared_ptr<const Program> program_of(
             fmt::format("The store has no version {} of {}.", row.version, row.workflow)
         );
     }
-    return compile_stored(stored->definition);
+    return stored_program(*stored);
 }
 
 /// Does what the committer would do for any other outcome, on the instance as it is now and in the

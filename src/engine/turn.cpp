@@ -172,8 +172,7 @@ void check_decided(Turn& turn, Work& work) {
 std::shared_ptr<const Program> newest_of(const LiveInstance& live, ProgramCache& programs) {
     try {
         return programs.find_newest(live.row.workflow);
-    } catch (const DefinitionError&) {
-        // A newer program of Ebb has registered it.
+    } catch (const UnreadableDefinition&) {
         return nullptr;
     }
 }

@@ -317,6 +317,14 @@ std::string describe_node_failure(const HistoryEvent& event) {
     return fmt::format("\"{}\" failed with {}", event.node, failure);
 }
 
+/// `ann takes it back to the write 4`.
+std::string describe_recovery(const Payload& request) {
+    const Json json = Json::parse(request, nullptr, false);
+    const std::string by = json.is_object() ? json.value("by", "") : "";
+    const std::int64_t to = json.is_object() ? json.value("to", std::int64_t{0}) : 0;
+    return fmt::format("{} takes it back to the write {}", by.empty() ? "an operator" : by, to);
+}
+
 /// What caused the instance's trouble, as half a sentence.
 std::string cause_of(const Facts& facts) {
     const HistoryEvent* event = find_event(facts, facts.state.error);
@@ -326,6 +334,10 @@ std::string cause_of(const Facts& facts) {
             return "it was cancelled" + describe_request(event->payload);
         case HistoryType::AbortRequested:
             return "it was aborted" + describe_request(event->payload);
+        case HistoryType::ExceptionRaised:
+            return "of the exception " + describe_failure(event->payload);
+        case HistoryType::RecoverRequested:
+            return describe_recovery(event->payload);
         case HistoryType::CompensationFailed:
             return fmt::format(
                 "the compensation of step \"{}\" failed for good after {} attempt{} with {}",
@@ -363,12 +375,25 @@ std::string pause_text(const Facts& facts) {
     return " at " + date_text(found->at) + describe_request(found->payload);
 }
 
+/// The exception that an instance with rules is in; null = none, or not known here.
+const HistoryEvent* exception_of(const Facts& facts) {
+    return facts.state.rules && facts.state.rules->exception != 0
+               ? find_event(facts, facts.state.rules->exception)
+               : nullptr;
+}
+
 std::string introduction(const Facts& facts) {
     const std::string cause = cause_of(facts);
     const std::string because = cause.empty() ? std::string() : " because " + cause;
     const std::string at = date_text(facts.row.finished_at);
     switch (facts.state.status) {
         case InstanceStatus::Running:
+            if (const HistoryEvent* exception = exception_of(facts)) {
+                return end_sentence(
+                    "The instance is running, to end the exception " +
+                    describe_failure(exception->payload)
+                );
+            }
             return "The instance is running.";
         case InstanceStatus::Paused:
             return fmt::format(
@@ -397,14 +422,26 @@ bool is_in_exception(const Facts& facts) {
            facts.state.status == InstanceStatus::DeadLetter;
 }
 
-WaitingFor wait_in_exception() {
+/// The operator who took it back wanted to look at it first. Nothing is wrong with its attributes.
+bool is_recovered(const Facts& facts) {
+    const HistoryEvent* exception = exception_of(facts);
+    if (exception == nullptr) return false;
+    const Json json = Json::parse(exception->payload, nullptr, false);
+    return json.is_object() && json.value("code", "") == "recovered";
+}
+
+WaitingFor wait_in_exception(const Facts& facts) {
+    const bool may_go_on = is_recovered(facts);
     return {
         .kind = "operator",
         .node = {},
-        .what = "write",
+        .what = may_go_on ? "rematch" : "write",
         .sentence =
-            "An operator must change its attributes (ebb write, with --repair for those that no "
-            "application writes), cancel or abort it.",
+            may_go_on
+                ? "An operator must let it continue with the attributes that it has (ebb rematch), "
+                  "change them first (ebb write --repair), cancel or abort it."
+                : "An operator must change its attributes (ebb write, with --repair for those that "
+                  "no application writes), cancel or abort it.",
     };
 }
 
@@ -467,7 +504,7 @@ std::vector<WaitingFor> waiting_for(const Facts& facts) {
         return waits;
     }
     for (const Token& token : facts.state.tokens) waits.push_back(wait_of(facts, token));
-    if (is_in_exception(facts)) waits.push_back(wait_in_exception());
+    if (is_in_exception(facts)) waits.push_back(wait_in_exception(facts));
     if (waits_for_write(facts)) waits.push_back(wait_for_write());
     if (lacks_keeper(facts)) waits.push_back(wait_for_keeper());
     return waits;
@@ -486,7 +523,7 @@ std::string why(const Facts& facts) {
         text += ' ';
         text += wait_of(facts, token).sentence;
     }
-    if (is_in_exception(facts)) text += " " + wait_in_exception().sentence;
+    if (is_in_exception(facts)) text += " " + wait_in_exception(facts).sentence;
     if (waits_for_write(facts)) text += " " + wait_for_write().sentence;
     if (lacks_keeper(facts)) text += " " + wait_for_keeper().sentence;
     return text + describe_rules(facts);

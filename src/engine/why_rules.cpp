@@ -87,8 +87,9 @@ std::string describe_need(const Facts& facts, const Predicate& condition) {
     }
     // Its condition is true, so what keeps it from firing is not a part of it.
     if (needs.empty()) {
-        return facts.state.rules->exception != 0 ? "is held back by the exception"
-                                                 : "has a condition that is true";
+        if (facts.state.rules->exception != 0) return "is held back by the exception";
+        return facts.state.rollbacks.empty() ? "is asked again at the next write"
+                                             : "is held back by the rollback";
     }
     return fmt::format("needs {}", fmt::join(needs, " and "));
 }
@@ -104,7 +105,9 @@ std::string restraint(const Facts& facts, std::size_t index) {
     const bool has_fired = mark.fires > 0;
     if (rule.mode == Trigger::Mode::Once && has_fired)
         return "has already fired, and its mode is once";
-    if (rule.mode == Trigger::Mode::Edge) return "waits until its condition has been false";
+    // An exception forgets what was true: whatever ends it fires the trigger again.
+    if (rule.mode == Trigger::Mode::Edge && mark.was_true)
+        return "waits until its condition has been false";
     return {};
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "call/event_view.h"
-#include "core/kernel/stored_program.h"
 #include "engine/view.h"
+#include "store/stored_definition.h"
 #include "support/json.h"
 #include "view/instance_json.h"
 
@@ -43,7 +43,7 @@ std::shared_ptr<const Program> Outliner::program_of(const InstanceRow& row) {
                 ErrorCode::CorruptState, "The database does not have the instance's workflow."
             );
         }
-        program = compile_stored(found->definition);
+        program = stored_program(*found);
     }
     return program;
 }
@@ -131,10 +131,7 @@ Outline Outliner::read(const InstanceRow& row) {
     try {
         read_live(row, outline);
     } catch (const Error& error) {
-        if (error.code() != ErrorCode::CorruptState &&
-            error.code() != ErrorCode::InvalidDefinition) {
-            throw;
-        }
+        if (error.code() != ErrorCode::CorruptState) throw;
         outline.waiting_for = {{
             .kind = "operator",
             .node = {},

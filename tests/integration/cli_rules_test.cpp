@@ -11,7 +11,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <ebb/clock.h>
+
 #include "cli_process.h"
+#include "store/postgres/postgres_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "support/os_file.h"
 #include "support/postgres_server.h"
 
@@ -171,6 +175,78 @@ TEST_F(CliRules, check_says_what_it_cannot_check) {
     EXPECT_THAT(refused.err, HasSubstr("There is no attribute \"nothing\"."));
 }
 
+/// As a newer Ebb, or a flow in SQL, may have left it.
+void add_unreadable(const std::string& db) {
+    const SystemClock clock;
+    const std::size_t at = db.find("&schema=");
+    const StorePtr store =
+        at == std::string::npos
+            ? make_sqlite_store({.path = db}, clock)
+            : make_postgres_store({.url = db.substr(0, at), .schema = db.substr(at + 8)}, clock);
+    store->register_workflow({
+        .name = "toy",
+        .version = 3,
+        .definition = R"({"workflow":"toy","version":3,"rules":{"attributes":[{"name":"a"}],)"
+                      R"("triggers":[{"name":"t","when":"vnot a vis vnull"}]}})",
+        .checksum = "of a newer one",
+        .created_at = clock.now(),
+    });
+}
+
+TEST_F(CliRules, a_version_that_cannot_be_read_keeps_no_process_from_starting) {
+    file("hello.yaml", "workflow: hello\nhandlers: {greet: {exec: [cat]}}\nsteps: [greet]\n");
+    for (const std::string& db :
+         {directory_.path().string() + "/toy.db",
+          ebb::testing::postgres_server().url() + "&schema=" + ebb::testing::fresh_schema()}) {
+        SCOPED_TRACE(db);
+        good({"start", "hello.yaml"}, db);
+        add_unreadable(db);
+        const std::string place = "/rules/triggers/0/when: ";
+        for (const Args& args : std::vector<Args>{
+                 {"worker", "--once", "--allow-exec", "--json"},
+                 {"worker", "hello.yaml", "--once", "--json"}
+             }) {
+            const Outcome worked = run(args, db);
+            EXPECT_EQ(worked.code, 0) << worked.err;
+            EXPECT_THAT(worked.out, HasSubstr("workflow_unreadable"));
+            EXPECT_THAT(worked.out, HasSubstr(R"("workflow":"toy","version":3)"));
+            EXPECT_THAT(worked.out, HasSubstr("\"error\":\"" + place));
+        }
+        EXPECT_THAT(good({"list", "--json"}, db), HasSubstr("completed"));
+        const Outcome doctor = run({"doctor"}, db);
+        EXPECT_EQ(doctor.code, 1);
+        EXPECT_THAT(doctor.out, HasSubstr("this ebb cannot read 1 version: toy v3: " + place));
+        const Outcome started = run({"start", "toy"}, db);
+        EXPECT_EQ(started.code, 5);
+        EXPECT_THAT(
+            started.err, HasSubstr("cannot read the stored definition of toy version 3: " + place)
+        );
+
+        CliProcess server(
+            directory_.path().string(),
+            {"serve", "--no-auth", "--listen", "127.0.0.1:0", "--json"},
+            db
+        );
+        ASSERT_TRUE(server.wait_for("\"event\":\"serving\"")) << server.err();
+        EXPECT_THAT(server.out(), HasSubstr("workflow_unreadable"));
+        const std::string url = Json::parse([&] {
+                                    const std::string out = server.out();
+                                    const std::size_t at = out.find("\"event\":\"serving\"");
+                                    const std::size_t begin = out.rfind('\n', at) + 1;
+                                    return out.substr(begin, out.find('\n', at) - begin);
+                                }())
+                                    .at("url")
+                                    .get<std::string>();
+        EXPECT_THAT(good({"workflows", "--server", url}, ""), HasSubstr("toy"));
+        const Outcome asked = run({"start", "toy", "--server", url}, "");
+        EXPECT_THAT(
+            asked.err, HasSubstr("cannot read the stored definition of toy version 3: " + place)
+        );
+        server.signal(SIGTERM);
+        EXPECT_EQ(server.wait(), 0);
+    }
+}
+
 TEST_F(CliRules, diff_of_two_files_needs_no_database) {
     file("order.yaml", kOrder);
     file("newer.yaml", kNewer);
@@ -178,9 +254,9 @@ TEST_F(CliRules, diff_of_two_files_needs_no_database) {
     EXPECT_EQ(
         told,
         std::string(kOfLive) +
-            "  The condition of the trigger \"bill\" is now true, too.\n"
+            "  The condition of the trigger \"bill\" is true for more values.\n"
             "    for example if phase = 'sent'\n"
-            "  The condition of the trigger \"bill\" is no longer true.\n"
+            "  The condition of the trigger \"bill\" is true for fewer values.\n"
             "    for example if phase = 'packed'\n"
             "  The trigger \"remind\" is new: phase = 'open' and total > 0.\n"
             "  The exception \"expensive\" is new: total > 1000.\n"

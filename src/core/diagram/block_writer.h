@@ -91,6 +91,7 @@ std::string label_of(const GraphNode& node, std::string_view line_break, const E
         label += escape(text);
     };
     if (!node.sublabel.empty()) add(node.sublabel);
+    if (!node.condition.empty()) add("when " + node.condition);
     if (node.mark && node.mark->state != StepMark::State::Pending) add(mark_words(*node.mark));
     if (node.note) add(note_words(*node.note));
     return label;

@@ -1,6 +1,7 @@
 #include "core/diagram/graph.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -183,6 +184,7 @@ class Builder {
         put(root, NodeRef{start});
         is_of_rules_ = definition.rules && !definition.steps.empty();
         const Block steps = is_of_rules_ ? rule_graph(definition) : definition.steps;
+        if (is_of_rules_) note_conditions(definition);
         const OpenEnd end = add_items({root, start, std::nullopt}, steps);
         if (end) {
             const NodeIndex last = add_plain(Shape::End, "end");
@@ -194,6 +196,13 @@ class Builder {
     }
 
  private:
+    void note_conditions(const Definition& definition) {
+        const std::vector<Trigger>& triggers = definition.rules->triggers;
+        for (std::size_t i = 0; i < triggers.size() && i < definition.steps.size(); ++i) {
+            conditions_[definition.steps[i].name] = triggers[i].when;
+        }
+    }
+
     NodeIndex add_plain(Shape shape, std::string label = {}) {
         GraphNode node;
         node.shape = shape;
@@ -208,6 +217,8 @@ class Builder {
         node.name = source.name;
         node.sublabel = sublabel(source);
         node.description = source.description;
+        const auto condition = conditions_.find(source.name);
+        if (condition != conditions_.end()) node.condition = condition->second;
         const auto note = notes_.nodes.find(source.name);
         if (note != notes_.nodes.end()) node.note = note->second;
         if (!options_.marks) return index;
@@ -453,6 +464,7 @@ class Builder {
     const Notes& notes_;
     Graph graph_;
     bool is_of_rules_ = false;
+    std::map<std::string, std::string, std::less<>> conditions_;  ///< by transition
 };
 
 }  // namespace

@@ -40,9 +40,10 @@ enum class Shape {
 
 struct GraphNode {
     Shape shape = Shape::Step;
-    std::string name;      ///< of the node of the definition; empty for what has no name there
-    std::string label;     ///< the node's name; of a join: what it waits for
-    std::string sublabel;  ///< handler, expression, duration, ...
+    std::string name;       ///< of the node of the definition; empty for what has no name there
+    std::string label;      ///< the node's name; of a join: what it waits for
+    std::string sublabel;   ///< handler, expression, duration, ...
+    std::string condition;  ///< of a transition of rules: when it fires; pictures in text show it
     std::string description;
     std::string compensation;      ///< the handler that undoes it; empty = none, or not shown
     std::string exit_label;        ///< of the edge to what follows

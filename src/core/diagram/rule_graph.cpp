@@ -59,7 +59,7 @@ class RuleGraph {
         std::string names;
         for (std::size_t i = 0; i < reads.size(); ++i) {
             if (!reads[i] || !writes[i]) continue;
-            names += names.empty() ? "" : ", ";
+            names += names.empty() ? "" : " and ";
             names += program_.rules().attributes[i].name;
         }
         return names;

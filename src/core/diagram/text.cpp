@@ -302,6 +302,7 @@ class Writer {
         if (!node.sublabel.empty()) {
             put((node.shape == Shape::Step ? "  " : ": ") + node.sublabel, kDim);
         }
+        if (!node.condition.empty()) put("  when " + node.condition, kDim);
         if (!node.compensation.empty()) {
             put_sign("  ↩ ", "  undo: ", kUndo);
             put(node.compensation, kUndo);

@@ -14,6 +14,7 @@
 #include "core/model/check_expressions.h"
 #include "core/model/walk.h"
 #include "core/model/words.h"
+#include "core/predicate/judgement.h"
 #include "core/predicate/predicate.h"
 #include "core/rules/program.h"
 #include "core/rules/values.h"
@@ -209,15 +210,46 @@ class RulesChecker {
 
     void check_condition(const std::string& path, const std::string& source) {
         try {
-            static_cast<void>(Predicate::compile(source, columns_));
+            const Predicate compiled = Predicate::compile(source, columns_);
+            if (findings_.is_of_stored()) return;
+            for (const predicate::Objection& each : predicate::objections_to(compiled)) {
+                const expression::Place place = expression::place_of(source, each.offset);
+                const PredicateError error(each.message, source, place.line, place.column);
+                note_condition(path, source, error, error.what());
+            }
         } catch (const PredicateError& error) {
-            const std::size_t at =
-                expression::offset_of(source, {.line = error.line(), .column = error.column()});
-            findings_.note(
-                {.diagnostic = {.code = "invalid_condition", .path = path, .message = error.what()},
-                 .span = expression::token_at(source, at)}
-            );
+            note_condition(path, source, error, what_is_wrong(source, error));
         }
+    }
+
+    /// What is disabled has no name in a condition, but it is not unknown.
+    std::string what_is_wrong(const std::string& source, const PredicateError& error) const {
+        for (const Attribute& attribute : rules_.attributes) {
+            const std::string begin = fmt::format("There is no attribute \"{}\"", attribute.name);
+            if (attribute.is_enabled || !error.message().starts_with(begin)) continue;
+            const std::string message = fmt::format(
+                "The attribute \"{}\" is disabled, so no condition can read it: enable it, or take "
+                "it out of the condition.",
+                attribute.name
+            );
+            return PredicateError(message, source, error.line(), error.column()).what();
+        }
+        return error.what();
+    }
+
+    void note_condition(
+        const std::string& path,
+        const std::string& source,
+        const PredicateError& error,
+        std::string message
+    ) {
+        const std::size_t at =
+            expression::offset_of(source, {.line = error.line(), .column = error.column()});
+        findings_.note(
+            {.diagnostic =
+                 {.code = "invalid_condition", .path = path, .message = std::move(message)},
+             .span = expression::token_at(source, at)}
+        );
     }
 
     void check_triggers() {

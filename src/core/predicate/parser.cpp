@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/expression/names.h"
 #include "core/expression/source.h"
@@ -352,6 +353,23 @@ NodeId Parser::name() {
     return column(token);
 }
 
+namespace {
+
+/// `; there are a, b and c`. Attributes that are not enabled have no name here.
+std::string those_of(std::vector<std::string_view> names) {
+    constexpr std::size_t kNamedMax = 16;
+    std::erase(names, std::string_view());
+    if (names.empty()) return "; there are none";
+    const std::size_t more = names.size() - std::min(names.size(), kNamedMax);
+    if (more > 0) names.resize(kNamedMax);
+    std::string last = more > 0 ? fmt::format("{} more", more) : std::string(names.back());
+    if (more == 0) names.pop_back();
+    if (names.empty()) return "; there is " + last;
+    return fmt::format("; there are {} and {}", fmt::join(names, ", "), last);
+}
+
+}  // namespace
+
 NodeId Parser::column(const LexedToken& token) {
     const Span span{
         static_cast<std::uint32_t>(token.offset), static_cast<std::uint32_t>(token.end)
@@ -363,14 +381,16 @@ NodeId Parser::column(const LexedToken& token) {
         }
         names.push_back(code_.columns[i].name);
     }
+    std::string hint = expression::did_you_mean(token.text, names);
+    if (token.kind == TokenKind::QuotedName) hint += " A text stands in single quotes.";
     throw_at(
         code_.source,
         token.offset,
         fmt::format(
-            "There is no attribute \"{}\".{}{}",
+            "There is no attribute \"{}\"{}.{}",
             expression::shortened(token.text, 64),
-            expression::did_you_mean(token.text, names),
-            token.kind == TokenKind::QuotedName ? " A text stands in single quotes." : ""
+            hint.empty() ? those_of(std::move(names)) : "",
+            hint
         )
     );
 }
@@ -460,6 +480,8 @@ NodeId Parser::call(const std::string& name, std::size_t offset) {
             )
         );
     }
+    // Before its arguments, which may have a syntax of their own: extract(year from placed_at).
+    if (name != "cast") typing_.check_function(name, span_from(offset));
     if (name == "cast") return cast_function();
     if (name == "trim") return trim_function();
     if (name == "substring") return substring_function();

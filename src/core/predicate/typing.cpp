@@ -165,6 +165,17 @@ NodeId Typing::typed_literal(Type type, const std::string& value, Span span) {
     return coerced(text(value, span), type, "the literal");
 }
 
+namespace {
+
+/// `a date`, `an integer`.
+std::string with_article(Type type) {
+    const std::string_view name = spoken(type);
+    const bool has_vowel = name.starts_with('i') || name.starts_with('a');
+    return fmt::format("{} {}", has_vowel ? "an" : "a", name);
+}
+
+}  // namespace
+
 NodeId Typing::coerced(NodeId id, Type type, std::string_view what) {
     const CodeNode made = node(id);
     const Span span{made.offset, made.end};
@@ -176,7 +187,9 @@ NodeId Typing::coerced(NodeId id, Type type, std::string_view what) {
         if (!parsed.fault.empty()) {
             fail(
                 span,
-                fmt::format("{} is not {}: allowed is {}.", shown(id), spoken(type), parsed.fault)
+                fmt::format(
+                    "{} is not {}: allowed is {}.", shown(id), with_article(type), parsed.fault
+                )
             );
         }
         return constant(type, std::move(parsed.datum), span);

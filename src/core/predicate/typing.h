@@ -50,6 +50,8 @@ class Typing {
     NodeId common(Op op, std::vector<NodeId> operands, Span span);
     NodeId null_if(NodeId a, NodeId b, Span span);
     NodeId call(std::string_view name, std::vector<NodeId> arguments, Span span);
+    /// Throws if there is no function of this name.
+    void check_function(std::string_view name, Span span) const;
 
     /// What a condition, AND, OR, NOT and WHEN need.
     NodeId as_boolean(NodeId operand, std::string_view where);

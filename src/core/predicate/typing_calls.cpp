@@ -96,9 +96,7 @@ NodeId Typing::call(std::string_view name, std::vector<NodeId> arguments, Span s
     for (const auto& [known, function] : kNumberFunctions) {
         if (known == name) return rounding(function, std::move(arguments), span);
     }
-    std::vector<std::string_view> names{"coalesce", "nullif", "greatest", "least"};
     for (const Signature& signature : kTextFunctions) {
-        names.push_back(signature.name);
         if (signature.name != name) continue;
         if (arguments.size() < signature.least || arguments.size() > signature.most) {
             fail(
@@ -117,7 +115,15 @@ NodeId Typing::call(std::string_view name, std::vector<NodeId> arguments, Span s
             span
         );
     }
+    check_function(name, span);
+    return {};
+}
+
+void Typing::check_function(std::string_view name, Span span) const {
+    std::vector<std::string_view> names{"coalesce", "nullif", "greatest", "least"};
+    for (const Signature& signature : kTextFunctions) names.push_back(signature.name);
     for (const auto& [known, function] : kNumberFunctions) names.push_back(known);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return;
     std::sort(names.begin(), names.end());
     fail(
         span,

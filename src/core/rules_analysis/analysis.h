@@ -27,8 +27,11 @@ struct AnalysisReport {
     /// others are warnings.
     std::vector<Diagnostic> findings{};
     std::size_t states = 0;
-    /// False: there are more states than the limit, so nothing is known about what is not reached.
-    bool is_complete = true;
+    /// Why not all states were searched, and what to do, as a whole sentence: then nothing is known
+    /// about what is not reached. Empty: all were.
+    std::string gap{};
+
+    bool is_complete() const { return gap.empty(); }
 };
 
 /// Analyzes a valid definition with rules.

@@ -26,6 +26,15 @@ struct Joined {
     std::vector<Attribute> attributes;
     std::vector<predicate::Column> before;
     std::vector<predicate::Column> after;
+
+    /// One attribute whose type has changed: it is two here, and the value of the second one says
+    /// which the first one has.
+    struct Retyped {
+        std::size_t after = 0;
+        std::size_t before = 0;
+    };
+
+    std::vector<Retyped> retyped;
 };
 
 predicate::Column column_of(const Attribute& attribute) {
@@ -53,9 +62,13 @@ const Attribute* earlier_of(const Attribute& attribute, const Rules& before) {
 Joined join(const Rules& before, const Rules& after) {
     Joined joined;
     std::vector<const Attribute*> continued;
+    std::vector<std::pair<const Attribute*, std::size_t>> retyped;
     for (const Attribute& attribute : after.attributes) {
         const Attribute* earlier = earlier_of(attribute, before);
-        if (earlier != nullptr && earlier->type != attribute.type) earlier = nullptr;
+        if (earlier != nullptr && earlier->type != attribute.type) {
+            retyped.emplace_back(earlier, joined.attributes.size());
+            earlier = nullptr;
+        }
         continued.push_back(earlier);
         joined.attributes.push_back(attribute);
         joined.after.push_back(column_of(attribute));
@@ -67,6 +80,10 @@ Joined join(const Rules& before, const Rules& after) {
     }
     for (const Attribute& attribute : before.attributes) {
         if (std::find(continued.begin(), continued.end(), &attribute) != continued.end()) continue;
+        for (const auto& [earlier, at] : retyped) {
+            if (earlier != &attribute) continue;
+            joined.retyped.push_back({.after = at, .before = joined.attributes.size()});
+        }
         joined.attributes.push_back(attribute);
         joined.before.push_back(column_of(attribute));
         joined.after.push_back({.name = {}, .type = rules::predicate_type(attribute.type)});
@@ -100,7 +117,7 @@ class TwoConditions {
         std::vector<std::size_t> read;
         std::size_t product = 1;
         for (std::size_t i = 0; i < cuts_.size(); ++i) {
-            if (!before_.reads()[i] && !after_.reads()[i]) continue;
+            if (!is_read(i)) continue;
             read.push_back(i);
             product *= domains_[i].size();
             if (product > kCombinationsMax)
@@ -112,7 +129,7 @@ class TwoConditions {
             for (std::size_t i = 0; i < read.size(); ++i) {
                 row[read[i]] = domains_[read[i]].regions()[at[i]].sample;
             }
-            visit(row, read, at, found);
+            if (is_possible(read, at)) visit(row, read, at, found);
             std::size_t i = 0;
             while (i < read.size() && ++at[i] == domains_[read[i]].size()) at[i++] = 0;
             if (i == read.size()) return found;
@@ -125,6 +142,41 @@ class TwoConditions {
     Condition before_;
     Condition after_;
     std::vector<Domain> domains_;
+
+    bool is_read(std::size_t attribute) const {
+        if (before_.reads()[attribute] || after_.reads()[attribute]) return true;
+        // The other half of a retyped one says which values this half can have.
+        return std::ranges::any_of(joined_.retyped, [&](const Joined::Retyped& each) {
+            const bool is_half = attribute == each.after || attribute == each.before;
+            const std::size_t other = attribute == each.after ? each.before : each.after;
+            return is_half && (before_.reads()[other] || after_.reads()[other]);
+        });
+    }
+
+    /// Whether a retyped attribute can have had the one value and have the other one now.
+    bool is_possible(const std::vector<std::size_t>& read, const std::vector<std::size_t>& at)
+        const {
+        const auto region_of = [&](std::size_t attribute) {
+            const auto found = std::find(read.begin(), read.end(), attribute);
+            return found == read.end() ? -1 : static_cast<int>(at[found - read.begin()]);
+        };
+        return std::ranges::all_of(joined_.retyped, [&](const Joined::Retyped& each) {
+            const int was = region_of(each.before);
+            const int is = region_of(each.after);
+            return was < 0 || is < 0 || continues(each, was, is);
+        });
+    }
+
+    bool continues(const Joined::Retyped& each, int was, int is) const {
+        const Domain& before = domains_[each.before];
+        if (was == 0 || is == 0) return was == is;  // NULL
+        if (!before.regions()[static_cast<std::size_t>(was)].is_named) return true;
+        const AttributeType type = joined_.attributes[each.after].type;
+        const rules::Coerced coerced = rules::coerce(type, Json::parse(before.json_of(was)));
+        // An instance whose value the newer type cannot have stays on its version.
+        if (!coerced.fault.empty()) return false;
+        return domains_[each.after].find(rules::datum_of(type, coerced.json)) == is;
+    }
 
     void visit(
         const predicate::Row& row,
@@ -345,7 +397,9 @@ class Comparison {
                 kind,
                 after.name,
                 "newly_true",
-                fmt::format("The condition of the {} \"{}\" is now true, too.", kind, after.name),
+                fmt::format(
+                    "The condition of the {} \"{}\" is true for more values.", kind, after.name
+                ),
                 *found.newly_true
             );
         }
@@ -354,7 +408,9 @@ class Comparison {
                 kind,
                 after.name,
                 "newly_false",
-                fmt::format("The condition of the {} \"{}\" is no longer true.", kind, after.name),
+                fmt::format(
+                    "The condition of the {} \"{}\" is true for fewer values.", kind, after.name
+                ),
                 *found.newly_false
             );
         }
@@ -423,6 +479,8 @@ LiveChange examine_live(
     const LiveState old_state = state_in(before, json);
     const LiveState live = state_in(after, json);
     LiveChange change{.fault = live.fault};
+    // It does not follow: nothing of the newer version is asked of it.
+    if (!live.fault.empty()) return change;
     const predicate::Row row = after.row_of(live.state);
     const predicate::Row old_row = before.row_of(old_state.state);
     const auto first_of = [&](const std::vector<rules::Program::Condition>& conditions) {

@@ -201,7 +201,10 @@ class Explorer {
         if (raised && (state.rules->exception != 0 || !state.rollbacks.empty() ||
                        is_terminal(state.status))) {
             const Json json = Json::parse(raised->payload, nullptr, false);
-            return "exception " + json.value("code", std::string("?"));
+            const std::string what = "exception " + json.value("code", std::string("?"));
+            const bool is_handled = subject_.rules().on_exception == Rules::OnException::Handle &&
+                                    state.status == InstanceStatus::Running;
+            return is_handled ? what + ", whose handler is called" : what;
         }
         if (is_terminal(state.status)) return std::string(to_string(state.status));
         if (!state.rollbacks.empty()) return "rolled back";
@@ -285,6 +288,19 @@ class Explorer {
         places_[index].next.push_back(next);
     }
 
+    /// Places that differ only in what users do not see, such as how often a trigger has fired, are
+    /// one ending.
+    void add_ending(std::string what, Payload attributes, std::optional<std::uint64_t> ways) {
+        const auto same = std::ranges::find_if(found_.endings, [&](const auto& known) {
+            return known.what == what && known.attributes == attributes;
+        });
+        if (same == found_.endings.end()) {
+            found_.endings.push_back({std::move(what), std::move(attributes), ways});
+        } else if (ways) {
+            same->ways = sum_of(*same->ways, *ways);
+        }
+    }
+
     /// How many paths lead to each place, in an order in which every place follows those before it.
     void count_ways() {
         std::vector<std::size_t> open_edges(places_.size(), 0);
@@ -310,10 +326,11 @@ class Explorer {
         for (std::size_t i = 0; i < places_.size(); ++i) {
             const Place& end = places_[i];
             if (!end.next.empty() && end.ending.empty()) continue;
-            found_.endings.push_back(
-                {.what = end.ending.empty() ? "nothing more can happen" : end.ending,
-                 .attributes = subject_.program().state_text(*end.state.rules),
-                 .ways = is_finite ? std::optional(ways[i]) : std::nullopt}
+            const auto way = is_finite ? std::optional(ways[i]) : std::nullopt;
+            add_ending(
+                end.ending.empty() ? "nothing more can happen" : end.ending,
+                subject_.program().state_text(*end.state.rules),
+                way
             );
             all = sum_of(all, ways[i]);
         }

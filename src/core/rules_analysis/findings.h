@@ -37,8 +37,12 @@ std::string condition_path(std::string_view list, std::size_t index);
 /// What conditions say by themselves: dead, constant, shadowed; attributes that nothing uses.
 void find_in_conditions(const Subject& subject, Notes& notes);
 
-/// What the search did not reach.
-void find_unreachable(const Subject& subject, const Search& search, Notes& notes);
+/// What the search did not reach. `unlisted`: a search in which transitions write any values,
+/// because lists in `writes` are hints that the kernel does not enforce; null = there are no lists.
+/// What only the lists exclude is a warning.
+void find_unreachable(
+    const Subject& subject, const Search& search, const Search* unlisted, Notes& notes
+);
 
 /// What can go wrong, with a path that leads there.
 void find_traps(const Subject& subject, const Search& search, Notes& notes);

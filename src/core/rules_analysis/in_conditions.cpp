@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/predicate/judgement.h"
 #include "core/rules_analysis/findings.h"
 
 namespace ebb::rules_analysis {
@@ -105,9 +106,10 @@ class InConditions {
                     path,
                     fmt::format(
                         "The condition of the {} \"{}\" is never true, whatever the values of its "
-                        "attributes: its parts contradict each other.",
+                        "attributes: {}",
                         what,
-                        conditions[i].name
+                        conditions[i].name,
+                        why_dead(when)
                     )
                 );
             } else if (is_always_true(subject_, when)) {
@@ -121,6 +123,19 @@ class InConditions {
                 );
             }
         }
+    }
+
+    static std::string why_dead(const Condition& when) {
+        const auto with_null = predicate::comparisons_with_null(when.predicate());
+        if (!with_null.empty()) {
+            return fmt::format(
+                "`{}` compares with NULL, which is never true; write `is null` or `is not null`.",
+                with_null.front()
+            );
+        }
+        const std::vector<bool>& reads = when.reads();
+        const bool is_constant = std::find(reads.begin(), reads.end(), true) == reads.end();
+        return is_constant ? "it reads none of them." : "its parts contradict each other.";
     }
 
     void check_invariants() {

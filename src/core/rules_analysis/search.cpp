@@ -47,15 +47,20 @@ Search::Search(const Subject& subject, const std::vector<Payload>& starts, Searc
       completes_(subject.finals().size(), false),
       blocked_(subject.finals().size(), false) {
     if (!subject.is_small()) {
-        is_complete_ = false;
+        note(Gap::Regions);
         return;
     }
     begin(starts);
     start_count_ = state_count_;
-    for (std::size_t i = 0; i < keys_.size() && is_complete_; ++i) {
+    for (std::size_t i = 0; i < keys_.size() && !has_stopped(); ++i) {
         if (is_state(i)) expand(static_cast<std::int32_t>(i));
     }
-    is_complete_ = is_complete_ && state_count_ <= limits_.states_max;
+    if (state_count_ > limits_.states_max) note(Gap::States);
+}
+
+/// The first one that stops it is the reason.
+void Search::note(Gap gap) {
+    if (!has_stopped()) gap_ = gap;
 }
 
 bool Search::is_state(std::size_t node) const {
@@ -64,8 +69,9 @@ bool Search::is_state(std::size_t node) const {
 
 bool Search::may_work() {
     ++work_;
-    is_complete_ = is_complete_ && work_ <= limits_.work_max && state_count_ <= limits_.states_max;
-    return is_complete_;
+    if (state_count_ > limits_.states_max) note(Gap::States);
+    if (work_ > limits_.work_max) note(Gap::Work);
+    return !has_stopped();
 }
 
 AbstractState Search::state(std::size_t index) const {
@@ -139,6 +145,7 @@ void Search::begin_anywhere() {
         if (product <= limits_.starts_max) product *= subject_.domains()[i].size();
     }
     const bool are_all = product <= limits_.starts_max;
+    if (!are_all) note(Gap::Starts);
     // What differs least from the defaults comes first, so that the paths begin there.
     const std::size_t differences_max = are_all ? free.size() : 1;
     for (std::size_t differences = 0; differences <= differences_max; ++differences) {
@@ -152,7 +159,7 @@ void Search::begin_anywhere() {
                 if (may_work()) settle(-1, state, nullptr, {Kind::Start});
                 return;
             }
-            for (std::size_t i = first; i + left <= free.size() && is_complete_; ++i) {
+            for (std::size_t i = first; i + left <= free.size() && !has_stopped(); ++i) {
                 std::uint8_t& value = state.values[free[i]];
                 const std::uint8_t before = value;
                 for (std::size_t r = 0; r < subject_.domains()[free[i]].size(); ++r) {
@@ -164,7 +171,6 @@ void Search::begin_anywhere() {
         };
         vary(0, differences);
     }
-    is_complete_ = is_complete_ && are_all;
 }
 
 void Search::expand(std::int32_t index) {
@@ -281,7 +287,7 @@ void Search::settle(std::int32_t from, AbstractState state, const Effect* effect
     const Truth& truth = truth_of(state.values);
     Settling settling(subject_, truth, std::move(state), effect, how);
     settling.run();
-    is_complete_ = is_complete_ && settling.is_exhaustive();
+    if (!settling.is_exhaustive()) note(Gap::Outcomes);
     for (const Settled& settled : settling.settled()) {
         if (!may_work()) return;
         const std::int32_t to = add(from, settled.state, how);

@@ -80,7 +80,19 @@ class Search {
     /// `starts`: the inputs that instances start with; none = any that the schema allows.
     Search(const Subject& subject, const std::vector<Payload>& starts, SearchLimits limits);
 
-    bool is_complete() const { return is_complete_; }
+    /// What kept it from reaching all states.
+    enum class Gap {
+        None,
+        Regions,   ///< an attribute has more than Subject::kRegionsMax
+        Starts,    ///< more inputs than starts_max: it began with a part of them
+        States,    ///< states_max
+        Work,      ///< work_max
+        Outcomes,  ///< one write can lead to too many states
+    };
+
+    Gap gap() const { return gap_; }
+
+    bool is_complete() const { return gap_ == Gap::None; }
 
     /// Without the nodes of the graph that are not states.
     std::size_t state_count() const { return state_count_; }
@@ -138,7 +150,7 @@ class Search {
  private:
     const Subject& subject_;
     SearchLimits limits_;
-    bool is_complete_ = true;
+    Gap gap_ = Gap::None;
     std::size_t work_ = 0;
     std::size_t state_count_ = 0;
     std::size_t start_count_ = 0;
@@ -155,6 +167,11 @@ class Search {
     std::vector<Stuck> stuck_;
 
     bool may_work();
+    void note(Gap gap);
+
+    /// Nothing more is looked for. A part of the inputs is followed to its end all the same.
+    bool has_stopped() const { return gap_ != Gap::None && gap_ != Gap::Starts; }
+
     const Truth& truth_of(const Values& values);
     void begin(const std::vector<Payload>& starts);
     void begin_anywhere();

@@ -9,9 +9,6 @@ namespace {
 using Kind = Happening::Kind;
 using Phase = AbstractState::Phase;
 
-/// More conditions than this that can be true or not are not tried in all combinations.
-constexpr std::size_t kUncertainMax = 10;
-
 void set(AbstractState& state, std::size_t trigger, std::uint8_t bits) {
     state.marks[trigger] = static_cast<char>(state.marks[trigger] | bits);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct Settled {
     int final_condition = -1;  ///< that has completed it
     bool is_stuck = false;     ///< the exception `no_condition`
 };
+
+/// One write is followed into at most 2 to the power of this many outcomes.
+inline constexpr std::size_t kUncertainMax = 10;
 
 bool is_once(const Subject& subject, std::size_t trigger);
 bool has_any(const AbstractState& state, std::uint8_t bits);

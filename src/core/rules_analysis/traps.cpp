@@ -2,6 +2,7 @@
 // whether it does.
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -116,6 +117,8 @@ class Traps {
         const auto step_of = [&](std::size_t trigger) {
             return std::get_if<Step>(&subject_.definition().steps[trigger].kind);
         };
+        // One warning for each cause, the transition with a compensation that they run beside.
+        std::map<std::size_t, std::vector<std::size_t>> missing;
         for (std::size_t a = 0; a < subject_.trigger_count(); ++a) {
             const Step* const step = step_of(a);
             if (step == nullptr || step->compensate) continue;
@@ -123,20 +126,36 @@ class Traps {
                 const Step* const other = step_of(b);
                 const bool is_beside = a != b && search_.together(a, b) >= 0;
                 if (!is_beside || other == nullptr || !other->compensate) continue;
-                warn(
-                    "no_compensation",
-                    trigger_path(a),
-                    fmt::format(
-                        "\"{}\" has no compensation and can run beside \"{}\": if that one fails "
-                        "for good, everything is rolled back but \"{}\".",
-                        name_of(a),
-                        name_of(b),
-                        name_of(a)
-                    )
-                );
-                notes_.relate("The other transition is here.", trigger_path(b));
+                missing[b].push_back(a);
                 break;
             }
+        }
+        for (const auto& [beside, all] : missing) {
+            std::vector<std::string> names;
+            for (const std::size_t each : all) names.push_back("\"" + name_of(each) + "\"");
+            const std::string last = names.back();
+            names.pop_back();
+            const bool is_one = names.empty();
+            const std::string list =
+                is_one ? last : fmt::format("{} and {}", fmt::join(names, ", "), last);
+            warn(
+                "no_compensation",
+                trigger_path(all.front()),
+                fmt::format(
+                    "{0} {1} no compensation and can run beside \"{2}\": if \"{2}\" fails for "
+                    "good, everything is rolled back but {0}.",
+                    list,
+                    is_one ? "has" : "have",
+                    name_of(beside)
+                )
+            );
+            for (std::size_t i = 1; i < all.size(); ++i) {
+                notes_.relate(
+                    fmt::format("\"{}\" has no compensation, either.", name_of(all[i])),
+                    trigger_path(all[i])
+                );
+            }
+            notes_.relate("The other transition is here.", trigger_path(beside));
         }
     }
 

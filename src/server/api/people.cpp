@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "core/kernel/stored_program.h"
 #include "server/api/service.h"
+#include "store/stored_definition.h"
 #include "view/triage_json.h"
 
 namespace ebb::server {
@@ -165,7 +165,7 @@ std::vector<std::string> awaited_roles(
     const auto row = service.store.load(id);
     const auto kept = row ? service.store.find_workflow(row->workflow, row->version) : std::nullopt;
     if (!kept) return {};
-    const auto program = compile_stored(kept->definition);
+    const auto program = stored_program(*kept);
     const InstanceState state = decode_state(row->state, *program);
     std::vector<const ProgramNode*> found;
     for (const Token& token : state.tokens) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "server/auth/oidc/oidc_error.h"
+#include "store/stored_definition.h"
 #include "view/problem_json.h"
 
 namespace ebb::server {
@@ -172,6 +173,8 @@ Problem to_problem(const std::exception& error) {
     const auto* known = dynamic_cast<const Error*>(&error);
     if (known == nullptr) return {"internal", "Something went wrong inside the server."};
     std::string code(problem_code(known->code()));
+    // A definition has no secrets, and its place says what to do.
+    if (dynamic_cast<const UnreadableDefinition*>(known) != nullptr) return {code, known->what()};
     Problem problem(
         code,
         hides_detail(code) ? std::string(problem_kind(code).title) + "."

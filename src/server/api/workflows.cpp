@@ -16,6 +16,7 @@
 #include "server/api/router.h"
 #include "server/api/service.h"
 #include "server/api/settings.h"
+#include "store/stored_definition.h"
 #include "support/clock.h"
 #include "support/sha256.h"
 #include "view/problem_json.h"
@@ -191,7 +192,7 @@ http::Response get_version(Service& service, Call& call) {
     const WorkflowRow row = find_version(service, call);
     const std::string etag = fmt::format("\"{}\"", row.checksum);
     http::Response response{.status = 200};
-    const auto definition = [&] { return model::read_stored(row.definition); };
+    const auto definition = [&] { return stored_definition(row); };
     if (type == "application/json") {
         Json json = view::workflow_json(row, service.reads.count_versions());
         json["definition"] = Json::parse(row.definition);
@@ -220,7 +221,7 @@ http::Response get_layout(Service& service, Call& call) {
         fmt::format("{} {} {}", row.checksum, static_cast<int>(direction), service.version);
     std::string etag = fmt::format("\"{}\"", sha256_hex(seed).substr(0, 16));
     if (matches(call, etag)) return not_modified(std::move(etag));
-    auto response = json_response(200, layout_json(model::read_stored(row.definition), direction));
+    auto response = json_response(200, layout_json(stored_definition(row), direction));
     response.set("ETag", std::move(etag));
     return response;
 }

@@ -162,6 +162,66 @@ TEST(CliWorker, ends_at_once_where_the_database_denies_what_every_worker_needs) 
     EXPECT_EQ(world.run_db({"list", "--ids"}).out, "") << "nothing was started";
 }
 
+/// As if a newer Ebb had registered the workflow `hello`.
+class NewerStore : public ebb::testing::StoreDecorator {
+ public:
+    explicit NewerStore(StorePtr inner) : StoreDecorator(*inner), owned_(std::move(inner)) {}
+
+    std::optional<WorkflowRow> find_workflow(std::string_view name, std::optional<int> version)
+        override {
+        auto row = owned_->find_workflow(name, version);
+        if (row && row->name == "hello") {
+            row->definition = R"({"workflow":"hello","version":1,"steps":[{"step":"a","new":1}]})";
+        }
+        return row;
+    }
+
+ private:
+    StorePtr owned_;
+};
+
+TEST(CliWorker, continues_with_the_others_if_it_cannot_read_a_version) {
+    CliWorld world;
+    world.run_db({"start", world.file("hello.yaml", kHello), "-i", "\"a\""});
+    std::string other(kHello);
+    other.replace(other.find("hello"), 5, "other");
+    world.run_db({"start", world.file("other.yaml", other), "-i", "\"b\""});
+    world.wrap_store = [](StorePtr store) { return StorePtr(new NewerStore(std::move(store))); };
+    const std::string cause = "/steps/0/new: ";
+    const Outcome worked = world.run_db({"worker", "--allow-exec", "--once"});
+    EXPECT_EQ(worked.code, 0) << worked.err;
+    const std::string warning = "event=workflow_unreadable workflow=hello version=1 ";
+    const std::size_t at = worked.err.find(warning);
+    EXPECT_NE(at, std::string::npos) << worked.err;
+    EXPECT_EQ(worked.err.find(warning, at + 1), std::string::npos) << "once";
+    EXPECT_THAT(worked.err, ::testing::HasSubstr("event=instance_put_off"))
+        << "it has the handler, which belongs to the other workflow, too";
+    EXPECT_THAT(world.run_db({"list", "-s", "completed"}).out, ::testing::HasSubstr("other"));
+
+    const std::string ids = world.run_db({"list", "-w", "hello", "--ids"}).out;
+    const std::string id = line_of(ids, 0);
+    const Outcome why = world.run_db({"why", id});
+    EXPECT_EQ(why.code, 0) << why.err;
+    EXPECT_THAT(
+        why.out,
+        ::testing::HasSubstr(
+            "The instance was set aside: This version of Ebb cannot read the stored definition of "
+            "hello version 1: " +
+            cause
+        )
+    );
+    const Outcome show = world.run_db({"show", id});
+    EXPECT_EQ(show.code, 5);
+    EXPECT_THAT(show.err, ::testing::HasSubstr("definition of hello version 1: " + cause));
+    EXPECT_THAT(show.err, ::testing::HasSubstr("`ebb doctor` lists what cannot be read"));
+    const Outcome doctor = world.run_db({"doctor"});
+    EXPECT_EQ(doctor.code, 1);
+    EXPECT_THAT(
+        doctor.out, ::testing::HasSubstr("this ebb cannot read 1 version: hello v1: " + cause)
+    );
+    EXPECT_EQ(world.run_db({"queue", "show", "anything"}).code, 0) << "it may be the version's";
+}
+
 TEST(CliWorker, refuses_bad_files_before_it_starts) {
     CliWorld world;
     const Outcome outcome = world.run_db({"worker", world.file("bad.yaml", "steps: 1\n")});

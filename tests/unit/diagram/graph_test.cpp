@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ebb/diagram.h>
+
 #include "core/diagram/labels.h"
 #include "core/diagram/mark_style.h"
 #include "core/diagram/unicode.h"
@@ -58,7 +60,17 @@ TEST(DiagramGraph, rules_are_joined_by_what_they_write_and_read) {
         );
     }
     EXPECT_EQ(
-        found, (std::set<std::string>{"s -b-> t", "s -b, c-> u", "s -done-> merge", "t -a-> s"})
+        to_text(definition),
+        "w v1\n"
+        "└─ ◇ rules  graph\n"
+        "   ├─ ■ s  when a = 'x'  → b: t, b and c: u, done: end\n"
+        "   ├─ ■ t  when b = 'x'  → a: s\n"
+        "   └─ ■ u  when b = 'y' and c = 'y'\n"
+    );
+    EXPECT_NE(to_mermaid(definition).find("s<br/>when a = 'x'"), std::string::npos)
+        << to_mermaid(definition);
+    EXPECT_EQ(
+        found, (std::set<std::string>{"s -b-> t", "s -b and c-> u", "s -done-> merge", "t -a-> s"})
     );
 }
 

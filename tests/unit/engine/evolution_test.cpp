@@ -75,9 +75,37 @@ TEST_F(Evolution, happens_with_the_next_write_and_not_before) {
     const std::vector<TraceEntry> trace = engine->trace(id);
     ASSERT_EQ(trace.size(), 4U);
     EXPECT_EQ(trace[2].kind, TraceEntry::Kind::Migrated);
+    EXPECT_TRUE(trace[2].changes.empty()) << "another name is not another value";
     EXPECT_EQ(trace[1].attributes, R"({"phase":"paid","room":"12"})");
     EXPECT_EQ(trace[2].attributes, R"({"phase":"paid","door":"12"})");
     EXPECT_THAT(engine->why(id), ::testing::Not(HasSubstr("version")));
+}
+
+TEST_F(Evolution, shows_the_value_before_under_its_earlier_name_and_type) {
+    begin("follow");
+    Json later = definition_to_json(trip(2, "follow", "door"));
+    for (Json& attribute : later["rules"]["attributes"]) {
+        if (attribute["attribute"] == "door") attribute["type"] = "integer";
+    }
+    for (Json& trigger : later["rules"]["triggers"])
+        trigger["when"] = "phase = 'paid' and door is null";
+    engine->register_workflow(definition_from_json(later));
+    engine->rematch(id);
+    const std::vector<TraceEntry> trace = engine->trace(id);
+    ASSERT_EQ(version(), 1) << "a text is not a whole number";
+
+    later["rules"]["attributes"][1]["type"] = "numeric";
+    later["rules"]["attributes"][1]["default"] = "100";
+    later["version"] = 3;
+    engine->register_workflow(definition_from_json(later));
+    engine->write(id, Payload(R"({"phase": "left"})"));
+    ASSERT_EQ(version(), 3);
+    for (const TraceEntry& entry : engine->trace(id)) {
+        if (entry.kind != TraceEntry::Kind::Migrated) continue;
+        for (const TraceEntry::Change& change : entry.changes) {
+            EXPECT_EQ(change.before, "\"12\"") << "it never was its default";
+        }
+    }
 }
 
 TEST_F(Evolution, does_not_happen_for_a_request_that_changes_nothing) {

@@ -143,6 +143,51 @@ TEST_F(Trace, why_names_the_values_that_hold_a_transition_back_and_what_can_chan
     ) << idle;
 }
 
+TEST_F(Trace, why_says_that_a_recovered_instance_can_go_on_as_it_is) {
+    add("validate", R"({"phase": "valid"})");
+    add("~validate", "null");
+    world.handlers.add_raw("unvalidate", [](const Payload&, const StepContext&) {
+        return Payload("null");
+    });
+    start(R"({"phase": "received", "hotel": "wanted"})");
+    while (engine->poll() > 0) {
+    }
+    engine->recover(id, 1, {.then = RecoverOptions::Then::Stop, .by = "ann"});
+    EXPECT_TRUE(engine->why(id).starts_with(
+        "The instance is compensating because ann takes it back to the write 1."
+    )) << engine->why(id);
+    while (engine->poll() > 0) {
+    }
+    const std::string why = engine->why(id);
+    EXPECT_NE(why.find("An operator must let it continue with the attributes"), std::string::npos)
+        << why;
+    EXPECT_NE(why.find("validate is held back by the exception"), std::string::npos) << why;
+    EXPECT_EQ(engine->show(id).waiting_for.back().what, "rematch");
+    EXPECT_TRUE(engine->rematch(id));
+    EXPECT_EQ(engine->find(id)->status, InstanceStatus::Running);
+}
+
+TEST_F(Trace, why_says_that_an_exception_holds_an_edge_back_and_what_its_handler_handles) {
+    engine = world.engine();
+    engine->register_workflow(parse_definition_json(R"({"workflow": "w", "rules": {
+        "attributes": {"a": {"type": "integer", "external": true},
+                       "b": {"type": "integer", "external": true}},
+        "triggers": {"e": {"when": "a = 1", "mode": "edge", "do": "none"},
+                     "never": {"when": "a = 9", "do": "none"}},
+        "exceptions": {"odd": "b = 1"},
+        "on_idle": "wait", "on_exception": {"do": "fix"}}})"));
+    id = engine->start("w", Payload(R"({"a": 1, "b": 1})")).id;
+    const std::string why = engine->why(id);
+    EXPECT_TRUE(why.starts_with(
+        "The instance is running, to end the exception odd: The exception \"odd\" holds: b = 1."
+    )) << why;
+    EXPECT_NE(why.find("e is held back by the exception"), std::string::npos) << why;
+    engine->write(id, Payload(R"({"b": 0})"));
+    const auto steps = engine->show(id).steps;
+    const auto fired = std::ranges::find(steps, "e", &StepView::node);
+    EXPECT_NE(fired, steps.end()) << "and it fires when the exception is over";
+}
+
 TEST_F(Trace, why_names_a_transition_that_is_held_back) {
     world.handlers.add_raw("hotel", [](const Payload&, const StepContext&) -> Payload {
         throw PermanentError("no room");
@@ -151,7 +196,10 @@ TEST_F(Trace, why_names_a_transition_that_is_held_back) {
     while (engine->poll() > 0) {
     }
     const std::string why = engine->why(id);
-    EXPECT_NE(why.find("failed:hotel"), std::string::npos) << why;
+    EXPECT_TRUE(why.starts_with(
+        "The instance is dead-lettered because of the exception failed:hotel: The transition "
+        "\"hotel\" has failed for good"
+    )) << why;
     EXPECT_NE(why.find("hotel has failed for good and is held back"), std::string::npos) << why;
     const std::vector<TraceEntry> trace = engine->trace(id);
     ASSERT_EQ(trace.size(), 2U);

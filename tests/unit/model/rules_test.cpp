@@ -9,6 +9,7 @@
 #include <ebb/definition.h>
 #include <ebb/rules_builder.h>
 
+#include "core/model/reader.h"
 #include "core/model/writer.h"
 #include "support/json.h"
 
@@ -141,6 +142,41 @@ TEST(RulesDefinition, says_what_is_meant_by_words_of_other_systems) {
     );
 }
 
+TEST(RulesDefinition, says_what_is_wrong_with_a_condition) {
+    const auto of = [](std::string_view when) {
+        return messages_of(fmt::format(
+            R"({{"attributes": {{"a": "text", "old": {{"enabled": false}}, "n": "integer"}},
+                 "triggers": {{"t": {{"when": "{}"}}}}}})",
+            when
+        ));
+    };
+    EXPECT_TRUE(of("aa = 'x'").starts_with("There is no attribute \"aa\""));
+    EXPECT_TRUE(of("other = 'x'").starts_with("There is no attribute \"other\"; there are a and n.")
+    ) << of("other = 'x'");
+    EXPECT_TRUE(
+        of("old = 'x'")
+            .starts_with("The attribute \"old\" is disabled, so no condition can read it: enable it"
+            )
+    ) << of("old = 'x'");
+    EXPECT_TRUE(of("n % 0 = 1").starts_with("Division by zero."));
+    EXPECT_TRUE(
+        of("n + 1 is not unknown")
+            .starts_with("IS UNKNOWN needs a boolean, but n + 1 is integer: write IS NOT NULL.")
+    ) << of("n + 1 is not unknown");
+}
+
+/// What was registered before Ebb looked for it stays valid.
+TEST(RulesDefinition, a_stored_condition_that_a_later_check_refuses_can_be_read) {
+    Definition definition = parse_definition_json(
+        R"({"workflow": "w", "rules": {"attributes": {"n": "integer"},
+            "triggers": {"t": {"when": "n = 1"}}}})"
+    );
+    definition.rules->triggers[0].when = "n / 0 = 1 or n is unknown";
+    const std::string text = to_text(definition_to_json(definition));
+    EXPECT_THROW(parse_definition_json(text), DefinitionError);
+    EXPECT_EQ(model::read_stored(text), definition);
+}
+
 constexpr std::string_view kAttributes = R"("attributes": {"a": "text", "n": "integer"})";
 
 std::string with_trigger(std::string_view trigger, std::string_view more = "") {
@@ -152,6 +188,11 @@ std::string with_trigger(std::string_view trigger, std::string_view more = "") {
 TEST(RulesDefinition, says_where_it_is_wrong) {
     EXPECT_EQ(with_trigger(R"({"when": "a = 'x'"})"), "");
     EXPECT_EQ(with_trigger(R"({"when": "b = 'x'"})"), "/rules/triggers/t/when invalid_condition");
+    EXPECT_EQ(with_trigger(R"({"when": "n / 0 = 1"})"), "/rules/triggers/t/when invalid_condition");
+    EXPECT_EQ(
+        with_trigger(R"({"when": "n is unknown"})"), "/rules/triggers/t/when invalid_condition"
+    );
+    EXPECT_EQ(with_trigger(R"({"when": "(n = 1) is unknown and n / 1 = 1"})"), "");
     EXPECT_EQ(with_trigger(R"({"do": "x"})"), "/rules/triggers/t/when missing_key");
     EXPECT_EQ(
         with_trigger(R"({"when": "a = 'x'", "writes": ["b"]})"),

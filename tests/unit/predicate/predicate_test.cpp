@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace ebb {
@@ -138,9 +139,21 @@ TEST(Predicate, names_the_place_and_the_remedy) {
     );
     EXPECT_EQ(
         error_of("paid_at + 'soon' > paid_at"),
-        "1:11 'soon' is not interval: allowed is whole numbers with units, such as 3 days 2 hours."
+        "1:11 'soon' is not an interval: allowed is whole numbers with units, such as 3 days 2 "
+        "hours."
     );
-    EXPECT_EQ(error_of("count = 'x'"), "1:9 'x' is not integer: allowed is a whole number.");
+    EXPECT_EQ(error_of("count = 'x'"), "1:9 'x' is not an integer: allowed is a whole number.");
+    EXPECT_THAT(
+        error_of("aa = 1"),
+        ::testing::AllOf(
+            ::testing::StartsWith("1:1 There is no attribute \"aa\"; there are "),
+            ::testing::HasSubstr("order_status, ")
+        )
+    );
+    EXPECT_THAT(
+        error_of("extract(year from paid_at) = 2026"),
+        ::testing::StartsWith("1:1 Conditions have no function \"extract\". Allowed are abs, ")
+    );
     EXPECT_EQ(error_of("is_paid and"), "1:12 The condition ends where a value must follow.");
     EXPECT_EQ(error_of("count"), "1:1 A condition needs boolean, but count is integer.");
     EXPECT_EQ(

@@ -42,7 +42,7 @@ Trigger trigger(std::string when, std::vector<DeclaredWrite> writes) {
 std::vector<std::string> found_in(const Definition& definition, std::vector<Payload> starts = {}) {
     std::vector<std::string> found;
     const AnalysisReport report = analyze(definition, {.starts = std::move(starts)});
-    EXPECT_TRUE(report.is_complete);
+    EXPECT_TRUE(report.is_complete());
     for (const Diagnostic& finding : report.findings) {
         found.push_back(finding.code + " " + finding.path);
         EXPECT_TRUE(finding.message.ends_with(".")) << finding.message;
@@ -136,6 +136,101 @@ TEST(RulesAnalysis, two_that_write_the_same_are_in_conflict) {
     );
 }
 
+/// The lists in `writes` are hints: a handler may write another value, and then it does end.
+TEST(RulesAnalysis, what_only_the_lists_exclude_is_a_warning) {
+    Definition definition = rules_of(
+        {{trigger("a = 'go' and b is null", {{"b", {"\"1\"", "\"2\""}}}), {}},
+         {trigger("b = '4'", {}), {}}},
+        {{"done", "b = '3'"}, {"ok", "b = '1'"}}
+    );
+    definition.rules->attributes.resize(2);
+    const AnalysisReport report = analyze(definition, {.starts = {R"({"a":"go"})"}});
+    const auto find = [&](const std::string& code) {
+        const auto found = std::ranges::find(report.findings, code, &Diagnostic::code);
+        return found == report.findings.end() ? Diagnostic() : *found;
+    };
+    EXPECT_EQ(find("unreachable_final").severity, Diagnostic::Severity::Warning);
+    EXPECT_EQ(
+        find("unreachable_final").message,
+        "The final condition \"done\" never ends an instance, as long as transitions write only "
+        "the "
+        "values that their `writes` list: it can be true, but in no state that an instance can "
+        "reach."
+    );
+    EXPECT_EQ(find("never_enabled").severity, Diagnostic::Severity::Warning);
+
+    definition.rules->triggers[0].writes = {{{"a", {"\"1\"", "\"2\""}}}};
+    const AnalysisReport certain = analyze(definition, {.starts = {R"({"a":"go"})"}});
+    const auto last = std::ranges::find(certain.findings, "unreachable_final", &Diagnostic::code);
+    ASSERT_NE(last, certain.findings.end());
+    EXPECT_EQ(last->severity, Diagnostic::Severity::Error) << "whatever is written to a";
+}
+
+TEST(RulesAnalysis, one_cause_is_one_warning) {
+    const Step undone{.compensate = Compensation{.handler = "undo"}};
+    Definition definition = rules_of(
+        {{trigger("a is null", {{"a", {"\"x\""}}}), {}},
+         {trigger("b is null", {{"b", {"\"x\""}}}), {}},
+         {trigger("c is null", {{"c", {"\"x\""}}}), undone}},
+        {{"done", "a = 'x' and b = 'x' and c = 'x'"}}
+    );
+    const AnalysisReport report = analyze(definition, {.starts = {"{}"}});
+    ASSERT_EQ(report.findings.size(), 1U);
+    EXPECT_EQ(
+        report.findings[0].message,
+        "\"t0\" and \"t1\" have no compensation and can run beside \"t2\": if \"t2\" fails for "
+        "good, "
+        "everything is rolled back but \"t0\" and \"t1\"."
+    );
+    EXPECT_EQ(report.findings[0].related.size(), 2U);
+}
+
+TEST(RulesAnalysis, a_comparison_with_null_is_never_true) {
+    Definition definition = sound();
+    definition.rules->attributes.resize(1);
+    definition.rules->triggers.push_back(trigger("a = 'new' and a <> null", {}));
+    definition.steps.push_back({.name = "t2", .description = {}, .kind = Step{}});
+    const AnalysisReport report = analyze(definition, {.starts = {R"({"a":"new"})"}});
+    ASSERT_EQ(report.findings.size(), 1U);
+    EXPECT_EQ(report.findings[0].code, "dead_rule");
+    EXPECT_EQ(
+        report.findings[0].message,
+        "The condition of the trigger \"t2\" is never true, whatever the values of its attributes: "
+        "`a <> null` compares with NULL, which is never true; write `is null` or `is not null`."
+    );
+}
+
+TEST(RulesAnalysis, says_why_it_did_not_search_everything) {
+    Definition definition = sound();
+    const auto gap_of = [&](SearchLimits limits) {
+        return analyze(definition, {.starts = {R"({"a":"new"})"}, .limits = limits}).gap;
+    };
+    EXPECT_EQ(gap_of({}), "");
+    EXPECT_TRUE(gap_of({.states_max = 1})
+                    .starts_with("There are more than 1 states, which is the limit (--states). "
+                                 "Narrow what can happen"));
+    EXPECT_TRUE(gap_of({.work_max = 1}).starts_with("The search has taken 1 steps"));
+    for (Attribute& attribute : definition.rules->attributes) attribute.is_external = true;
+    definition.rules->triggers[0].when = "a = 'new' and b in ('1', '2') and c in ('1', '2')";
+    const AnalysisReport report = analyze(definition, {.limits = {.starts_max = 10}});
+    EXPECT_TRUE(report.gap.starts_with(
+        "Instances can start with more than 10 kinds of inputs, so only those were searched that "
+        "differ from the defaults in one attribute."
+    )) << report.gap;
+    EXPECT_GT(report.states, 10U) << "from there it searched on";
+
+    definition = sound();
+    definition.rules->attributes.push_back({.name = "n", .type = AttributeType::Integer});
+    for (int i = 0; i < 200; ++i) {
+        definition.rules->finals.push_back(
+            {"f" + std::to_string(i),
+             "n between " + std::to_string(2 * i) + " and " + std::to_string(2 * i + 1)}
+        );
+    }
+    EXPECT_TRUE(analyze(definition, {}).gap.starts_with("The conditions divide the values of \"n\"")
+    );
+}
+
 TEST(RulesAnalysis, what_cannot_stop_is_endless) {
     Definition definition = rules_of(
         {{trigger("a = 'x'", {{"a", {"\"y\""}}}), {}}, {trigger("a = 'y'", {{"a", {"\"x\""}}}), {}}
@@ -213,7 +308,7 @@ TEST(RulesAnalysis, above_its_limit_it_claims_nothing) {
     definition.rules->triggers[0].when = "a = 'other'";
     const AnalysisReport report =
         analyze(definition, {.starts = {R"({"a":"paid"})"}, .limits = {.states_max = 1}});
-    EXPECT_FALSE(report.is_complete);
+    EXPECT_FALSE(report.is_complete());
     EXPECT_TRUE(report.findings.empty());
 }
 
@@ -293,6 +388,24 @@ TEST(RulesExploration, lists_all_endings) {
     EXPECT_EQ(found.ways, 2U);
 }
 
+TEST(RulesExploration, endings_that_look_the_same_are_one) {
+    Definition definition = sound();
+    definition.rules->attributes.resize(1);
+    definition.rules->on_exception = Rules::OnException::Handle;
+    definition.steps.push_back(
+        {.name = std::string(kExceptionStep), .description = {}, .kind = Step{.handler = "fix"}}
+    );
+    definition.rules->exceptions = {{"lost", "a = 'lost'"}};
+    definition.rules->triggers[0].writes = {{{"a", {"\"paid\"", "\"lost\""}}}};
+    definition.rules->triggers[1].writes = {{{"a", {"\"sent\"", "\"lost\""}}}};
+    const Exploration found = explore(definition, {.input = R"({"a":"new"})"});
+    ASSERT_EQ(found.endings.size(), 2U);
+    EXPECT_EQ(found.endings[0].what, "exception lost, whose handler is called");
+    EXPECT_EQ(found.endings[0].ways, 2U);
+    EXPECT_EQ(found.endings[1].what, "completed: done");
+    EXPECT_EQ(found.ways, 3U);
+}
+
 TEST(RulesExploration, a_circle_has_any_number_of_ways) {
     Definition definition = sound();
     definition.rules->attributes.resize(1);
@@ -310,6 +423,48 @@ TEST(RulesExploration, stops_at_its_limit) {
 }
 
 // Difference.
+
+TEST(RulesDifference, follows_an_attribute_to_its_new_name_and_type) {
+    Definition before = sound();
+    before.rules->triggers[1].when = "b is not null and b <> '7'";
+    Definition after = before;
+    after.rules->attributes[1] = {.name = "total", .type = AttributeType::Numeric};
+    after.rules->attributes[1].renamed_from = {"b"};
+    after.rules->triggers[1].when = "total is not null and total <> 7";
+    std::vector<std::string> changes;
+    for (const RulesChange& change : compare(before, after).changes) {
+        changes.push_back(change.kind + " " + change.name + " " + change.change);
+    }
+    EXPECT_EQ(
+        changes, (std::vector<std::string>{"attribute total renamed", "attribute total type"})
+    ) << "the condition means the same";
+    after.rules->triggers[1].when = "total > 7";
+    changes.clear();
+    for (const RulesChange& change : compare(before, after).changes) {
+        if (change.kind == "trigger") changes.push_back(change.change + " " + change.example);
+    }
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_TRUE(changes[0].starts_with("newly_false ")) << changes[0];
+}
+
+TEST(RulesDifference, an_instance_that_does_not_follow_is_asked_nothing) {
+    const Definition before = sound();
+    Definition after = before;
+    after.rules->attributes[0].type = AttributeType::Integer;
+    after.rules->triggers[0].when = "a is null";
+    after.rules->triggers[1].when = "a = 1";
+    after.rules->finals[0].when = "a = 2";
+    for (Trigger& each : after.rules->triggers) each.writes = {};
+    const LiveChange change = examine_live(
+        rules::Program(*before.rules, transition_names(before)),
+        rules::Program(*after.rules, transition_names(after)),
+        R"({"a":"other"})",
+        {}
+    );
+    EXPECT_NE(change.fault, "");
+    EXPECT_TRUE(change.fires.empty());
+    EXPECT_TRUE(change.no_longer.empty());
+}
 
 TEST(RulesDifference, says_for_which_values_a_condition_differs) {
     const Definition before = sound();
