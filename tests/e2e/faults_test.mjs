@@ -134,7 +134,7 @@ test('what keeps a whole page from its data is told once, in the words of a pers
   mock.control.problem = new mock.Problem(503, 'store_unavailable', 'The database does not answer.', { hint: 'Send the same request again after the time in Retry-After.' });
   await goto('');
   await trouble().getByText('The database does not answer.').waitFor();
-  await page.locator('main p', { hasText: 'The server cannot answer now.' }).nth(2).waitFor();
+  await page.locator('main p', { hasText: 'The server cannot answer now.' }).nth(1).waitFor();
   assert.equal(await trouble().count(), 1);
   assert.equal(await page.getByText('Retry-After').count(), 0);
   await page.locator('.top').getByText('not live', { exact: true }).waitFor();
