@@ -123,20 +123,122 @@ test('an act on all that match shows them first, and the server does it', async 
   await sheet.getByText(`${before.length} match now`).waitFor();
   await sheet.getByText('status == "dead_letter"').waitFor();
   assert.equal(dead().length, before.length, 'a preview changes nothing');
-  await sheet.getByLabel('Act', { exact: true }).selectOption('Abort');
+  await sheet.getByLabel('Action', { exact: true }).selectOption('Abort');
   await sheet.getByText(`${before.length} match now`).waitFor();
   await sheet.getByLabel('At most').fill('fast');
   // What has changed since the preview is not swept in.
   mock.touch(before[0], 'requeued', 'running');
-  await sheet.getByRole('button', { name: `Abort: all ${before.length}` }).click();
+  await sheet.getByRole('button', { name: `Abort ${before.length} instances` }).click();
   await sheet.getByText(`and ${before.length - 1} match`).waitFor();
   assert.equal(dead().length, before.length - 1);
   await sheet.getByRole('button', { name: 'Try again' }).click();
   await sheet.getByText(`${before.length - 1} match now`).waitFor();
-  await sheet.getByRole('button', { name: `Abort: all ${before.length - 1}` }).click();
+  await sheet.getByRole('button', { name: `Abort ${before.length - 1} instances` }).click();
   await page.waitForURL(/bulk\/[0-9a-f-]{36}$/);
   await page.getByText(`${before.length - 1} of ${before.length - 1}`).waitFor();
   assert.deepEqual([dead().length, before.at(-1).status], [0, 'aborted']);
+});
+
+test('an act on all is offered where it is possible, and is done to those for which it is possible', async () => {
+  const of = (status) => mock.world.instances.filter((row) => row.status === status);
+  const [dead, failed] = [of('dead_letter'), of('failed')];
+  await open('instances?q=status:dead_letter,failed');
+  await button('Act on all…').click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByText(`${dead.length + failed.length} match now`).waitFor();
+  assert.deepEqual(await sheet.getByLabel('Action', { exact: true }).locator('option').allInnerTexts(), ['Retry', 'Cancel', 'Abort']);
+  assert.deepEqual((await sheet.locator('.counts li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')), [`${dead.length} ■ dead letter`, `${failed.length} ✗ failed left out`]);
+  await sheet.getByText(`This is possible for ${dead.length} of them.`).waitFor();
+  assert.deepEqual([...new Set(await sheet.locator('.which .status').allInnerTexts())].map((text) => text.replace(/\s+/g, ' ')), ['■ dead letter']);
+  await sheet.getByLabel('Retry one first').uncheck();
+  await button(`Retry ${dead.length} instances`).click();
+  await page.waitForURL(/bulk\/[0-9a-f-]{36}$/);
+  await page.getByText(`${dead.length} of ${dead.length}`).waitFor();
+  await page.locator('main .status', { hasText: 'completed' }).waitFor();
+  assert.deepEqual([of('dead_letter').length, of('failed').length], [0, failed.length]);
+  // Nothing is possible for what has ended.
+  await open('instances?q=status:failed');
+  await button('Act on all…').click();
+  await sheet.getByText('No action is possible').waitFor();
+  await sheet.getByText('it can be started again from its page').waitFor();
+  assert.equal(await sheet.getByLabel('Action', { exact: true }).count(), 0);
+  assert.deepEqual(await sheet.getByRole('button').allInnerTexts(), ['Close', 'Close']);
+  assert.deepEqual(faults, []);
+});
+
+test('a bulk operation that has done nothing does not look like a success', async () => {
+  const answer = await fetch(`${mock.address}api/v1/bulk`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ action: 'requeue', where: 'status == "failed"' }) });
+  const { id, skipped, skips } = await answer.json();
+  assert.ok(skipped > 20);
+  await open(`bulk/${id}`);
+  await page.locator('main .status', { hasText: 'nothing done' }).waitFor();
+  assert.equal(await page.locator('main').getByText('completed', { exact: true }).count(), 0);
+  assert.equal(await page.locator('main progress').evaluate((bar) => bar.value), 0);
+  assert.deepEqual(await page.locator('.skips a').allInnerTexts(), skips.map((one) => one.id), 'an id that one can look for');
+  await open('bulk');
+  await page.locator('tbody tr').first().locator('.status', { hasText: 'nothing done' }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('a row opens wherever one clicks, but not where text is selected or a box is ticked', async () => {
+  await open('instances');
+  const [first, second] = await page.locator('tbody tr a.ink').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+  const cell = (row, column) => page.locator('tbody tr').nth(row).locator('td').nth(column);
+  const at = () => new URL(page.url()).pathname;
+  // A word of the key is selected by dragging.
+  const box = await page.locator('tbody tr td.mono:not(.gone)').filter({ hasText: /./ }).first().boundingBox();
+  await page.mouse.move(box.x + 10, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 60, box.y + box.height / 2, { steps: 4 });
+  await page.mouse.up();
+  assert.notEqual(await page.evaluate(() => getSelection().toString()), '');
+  assert.equal(at(), '/instances');
+  await page.evaluate(() => getSelection().removeAllRanges());
+  await cell(0, 0).click({ position: { x: 2, y: 2 } });
+  assert.equal(at(), '/instances', 'beside the box');
+  // Beside it, as a link does.
+  for (const options of [{ modifiers: ['Control'] }, { button: 'middle' }]) {
+    const [other] = await Promise.all([browser.context.waitForEvent('page'), cell(1, 1).click(options)]);
+    opened.push(other);
+    await other.waitForURL((url) => url.pathname === second);
+    assert.equal(at(), '/instances');
+  }
+  const [other] = await Promise.all([browser.context.waitForEvent('page'), page.locator('tbody tr a.ink').nth(1).click({ button: 'middle' })]);
+  opened.push(other);
+  await other.waitForURL((url) => url.pathname === second);
+  await page.bringToFront();
+  await cell(0, 1).click();
+  await page.waitForURL((url) => url.pathname === first);
+  // The keyboard.
+  await page.goBack();
+  await settled(page);
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.pathname === first);
+  // Rows of other lists do the same.
+  for (const [path, row] of [['', 'li.item'], ['', 'tbody tr:has(.lead)'], ['workflows', 'tbody tr'], ['bulk', 'tbody tr'], ['notifications', 'tbody tr']]) {
+    await open(path);
+    const link = page.locator(row).first().locator('.lead a').first();
+    const to = await link.getAttribute('href');
+    await page.locator(row).first().click({ position: { x: 4, y: 30 } });
+    await page.waitForURL((url) => url.pathname + url.search === to);
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('how many a filter finds is asked where the server counts, and is counted by reading elsewhere', async () => {
+  const asked = () => mock.control.requests.filter((one) => /^GET \/instances\?/.test(one));
+  await open('instances?q=status:dead_letter');
+  assert.equal(await page.locator('main header .soft').first().innerText(), String(mock.world.instances.filter((row) => row.status === 'dead_letter').length));
+  assert.ok(asked().some((one) => one.includes('count=exact')));
+  mock.control.requests.length = 0;
+  await open('instances?q=error:iban_invalid%20status:dead_letter');
+  const found = mock.world.instances.filter((row) => row.status === 'dead_letter' && row.detail.error.code === 'iban_invalid');
+  assert.equal(await page.locator('main header .soft').first().innerText(), String(found.length));
+  assert.ok(asked().length > 0 && !asked().some((one) => one.includes('count=')), 'the server has no count of this');
+  await open('instances?q=key:*');
+  await page.getByText('50+').waitFor();
+  assert.deepEqual(faults, []);
 });
 
 test('a bulk operation is paused, continued and ended, and says why it left instances alone', async () => {
@@ -309,7 +411,7 @@ test('everything works below another base path', async () => {
 
 test('limits of a queue are changed in place', async () => {
   await open('queues');
-  await page.getByRole('button', { name: 'Limits of payments' }).click();
+  await page.getByRole('button', { name: 'Limits for queue payments' }).click();
   await page.getByLabel('At once', { exact: true }).fill('8');
   await button('Set limits').click();
   await page.locator('tr', { hasText: 'payments' }).getByRole('img', { name: '4 of 8 in use' }).waitFor();
@@ -324,6 +426,14 @@ test('the palette finds a key and goes there', async () => {
   await page.getByRole('option', { name: one.key }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(one.id));
+  // The beginning of a key is enough, and an instance is found once.
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill(one.key.slice(0, -1));
+  const hits = page.getByRole('option').filter({ hasText: 'order v' });
+  await hits.filter({ hasText: one.key }).waitFor();
+  const keys = await hits.locator('.grow').allInnerTexts();
+  assert.ok(keys.every((key) => key.startsWith(one.key.slice(0, -1))) && new Set(keys).size === keys.length, keys.join());
+  assert.deepEqual(faults, []);
 });
 
 /** Opens the group with the most dead letters, and says which instances it has. */

@@ -61,6 +61,25 @@ test('a list that new rows come to keeps its length, and nothing is missing when
   assert.deepEqual(faults, []);
 });
 
+test('what the overview needs is read once when it opens, and again when something changes', async () => {
+  // The time of this page stands still but for what the test gives it.
+  await page.clock.install();
+  await page.goto(mock.address);
+  const read = () => mock.control.requests.filter((one) => /^GET \/(failures\/groups|unserved|workflows|webhooks|admin\/definitions|stats|decisions|stats\/activity)\b/.test(one)).map((one) => one.replace(/\?.*/, '')).sort();
+  const until = async (test) => {
+    while (!(await test())) await page.clock.runFor(50);
+  };
+  await until(() => page.evaluate(() => document.querySelector('.top')?.innerText.includes('live') && !document.querySelector('main .skeleton')));
+  // Whatever the stream has begun with is here.
+  await until(() => mock.streams.size > 0);
+  await page.clock.runFor(1000);
+  const all = ['GET /admin/definitions', 'GET /decisions', 'GET /failures/groups', 'GET /stats', 'GET /stats/activity', 'GET /unserved', 'GET /webhooks', 'GET /workflows'];
+  assert.deepEqual(read(), all);
+  await page.clock.runFor(5000);
+  await mock.until(() => all.every((one) => read().filter((other) => other === one).length === 2));
+  assert.deepEqual(faults, []);
+});
+
 test('a list is drawn once for all that has come since the last frame', async () => {
   await page.addInitScript(() => {
     const meter = (globalThis.meter = { heard: 0, drawn: 0, frames: undefined });

@@ -129,6 +129,29 @@ for (const [name, [request, whole]] of Object.entries(PAGES)) {
   });
 }
 
+test('what keeps a whole page from its data is told once, in the words of a person, and the page is not called live', async () => {
+  mock.control.fail = /^GET \/(failures\/groups|unserved|workflows|stats\/activity)$/;
+  mock.control.problem = new mock.Problem(503, 'store_unavailable', 'The database does not answer.', { hint: 'Send the same request again after the time in Retry-After.' });
+  await goto('');
+  await trouble().getByText('The database does not answer.').waitFor();
+  await page.locator('main p', { hasText: 'The server cannot answer now.' }).nth(1).waitFor();
+  assert.equal(await trouble().count(), 1);
+  assert.equal(await page.getByText('Retry-After').count(), 0);
+  await page.locator('.top').getByText('not live', { exact: true }).waitFor();
+  mock.control.fail = null;
+  // Once for all of them.
+  await trouble().getByRole('button', { name: 'Try again' }).click();
+  for (const row of [page.getByText('card_declined'), page.locator('table a', { hasText: 'order' }), page.locator('.plot svg')]) await row.first().waitFor();
+  await trouble().waitFor({ state: 'detached' });
+  await page.locator('.top').getByText('live', { exact: true }).waitFor();
+  // What stays on the page says since when it stands there, as every other time is written.
+  mock.control.fail = /^GET \/workflows$/;
+  mock.touch(mock.world.instances.find((row) => row.status === 'running'), 'paused', 'paused');
+  await trouble().getByText(/What is shown below is from \d\d:\d\d:\d\d\.$/).waitFor();
+  await page.locator('table a', { hasText: 'order' }).first().waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('what does not exist says so and leads to the list', async () => {
   for (const [path, list] of [['instances/019e0000-0000-7000-8000-000000000000', 'Instances'], ['workflows/nothing', 'Workflows'], ['build/nothing', 'Workflows']]) {
     await goto(path);

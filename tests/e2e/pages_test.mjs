@@ -20,6 +20,8 @@ async function visit(page, address, name, path, faults) {
   await settled(page);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(wide <= 0, `${name}: ${wide} pixels too wide`);
+  const cut = await page.locator('main .acts .button').evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.textContent));
+  assert.deepEqual(cut, [], `${name}: acts beyond the edge`);
   assert.deepEqual(faults.splice(0), [], name);
 }
 
@@ -100,16 +102,66 @@ for (const [theme, size] of [['light', 'desktop'], ['dark', 'phone']]) {
   });
 }
 
-test('hostile names and payloads are text on every page', async () => {
+/** What a person would read or hear with a character in it that shows nothing, and how often one is shown by its number. */
+const hiddenOn = (page) => page.evaluate(() => {
+  const HIDDEN = /[\p{Bidi_Control}\u200B\u2028\u2029\uFEFF\x00-\x08\x0B-\x1F\x7F-\x9F]/u;
+  const seen = { hidden: [], shown: 0, places: new Set() };
+  const judge = (place, text) => {
+    if (HIDDEN.test(text)) seen.hidden.push(`${place}: ${JSON.stringify(text.slice(0, 200))}`);
+    if (!/\\u202etxt\.exe\\u2066\\u200b\\u009b/.test(text)) return;
+    seen.shown += 1;
+    seen.places.add(place);
+  };
+  const look = (root) => {
+    const all = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    for (let node = all.currentNode; node; node = all.nextNode()) {
+      if (node.nodeType === Node.TEXT_NODE) judge(node.parentElement?.closest('[role]')?.getAttribute('role') ?? 'text', node.nodeValue);
+      for (const name of ['title', 'aria-label', 'placeholder', 'alt', 'label']) judge(name, node.getAttribute?.(name) ?? '');
+      if (node.shadowRoot) look(node.shadowRoot);
+    }
+  };
+  look(document);
+  judge('document', document.title);
+  return { ...seen, places: [...seen.places] };
+});
+
+test('hostile names and payloads are text on every page, and every character of them is seen', async () => {
   const { page, faults } = await newPage(hostile.address, 'light', SIZES.desktop);
-  for (const [name, path] of Object.entries(pagesOf(hostile.world))) {
+  const shown = {};
+  const places = new Set();
+  const judge = async (name) => {
+    const found = await hiddenOn(page);
+    assert.deepEqual(found.hidden, [], name);
+    shown[name] = found.shown;
+    found.places.forEach((place) => places.add(place));
+  };
+  const one = hostile.world.instances.find((row) => row.key?.startsWith('<img') && row.workflow === 'order');
+  const own = { 'instance-own': `instances/${one.id}`, 'instance-own-data': `instances/${one.id}?tab=data`, 'instance-own-raw': `instances/${one.id}?tab=raw`, 'instance-own-graph': `instances/${one.id}?tab=graph` };
+  for (const [name, path] of Object.entries({ ...pagesOf(hostile.world), ...own })) {
     await visit(page, hostile.address, name, path, faults);
     const markup = await page.evaluate(() => document.querySelectorAll('main img, main script, main iframe').length);
     assert.equal(markup, 0, `${name}: a name became markup`);
+    await judge(name);
   }
-  await page.goto(hostile.address + 'instances');
+  for (const name of ['overview', 'instances', 'instance-own', 'instance-own-data', 'instance-own-raw', 'failures', 'failures-group', 'workers', 'queues', 'settings-audit', 'settings-grants', 'notifications']) assert.ok(shown[name] > 0, `${name} shows a hostile name: ${JSON.stringify(shown)}`);
+  // What opens over a page.
+  await page.goto(hostile.address + 'queues');
   await settled(page);
-  await page.getByText('<img src=x', { exact: false }).first().waitFor();
+  await page.getByRole('button', { name: 'Limits for queue <img' }).click();
+  await judge('a sheet');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('<img src=x');
+  await page.getByRole('option', { name: '<img src=x' }).first().waitFor();
+  await judge('the palette');
+  assert.ok(shown['a sheet'] > 0 && shown['the palette'] > 0);
+  assert.deepEqual(['document', 'title', 'aria-label', 'text'].filter((place) => !places.has(place)), [], 'titles and tooltips, too');
+  // What is copied or written stays what it is.
+  await page.goto(`${hostile.address}instances?q=${encodeURIComponent('workflow:order')}`);
+  await settled(page);
+  const field = page.getByRole('combobox', { name: 'Filter' });
+  await field.fill('key:a\u202Eb');
+  assert.equal(await field.inputValue(), 'key:a\u202Eb');
   await page.close();
 });
 

@@ -318,13 +318,13 @@ test('retention: the rule of a workflow is set, refused if it is not a duration,
 test('limits of a queue are set in place, and removed', async () => {
   await real.api('PUT', '/queues/default', { concurrency: 5 });
   await open('queues');
-  await page.getByRole('button', { name: 'Limits of default' }).click();
+  await page.getByRole('button', { name: 'Limits for queue default' }).click();
   await page.getByLabel('At once', { exact: true }).fill('3');
   await button('Set limits').click();
   await page.locator('tr', { hasText: 'default' }).getByRole('img', { name: /of 3 in use/ }).waitFor();
   const limit = async () => (await real.api('GET', '/queues')).items.find((one) => one.name === 'default')?.concurrency ?? null;
   assert.equal(await limit(), 3);
-  await page.getByRole('button', { name: 'Limits of default' }).click();
+  await page.getByRole('button', { name: 'Limits for queue default' }).click();
   await page.getByLabel('At once', { exact: true }).fill('');
   await button('Set limits').click();
   await page.getByRole('img', { name: /of 3 in use/ }).waitFor({ state: 'detached' });
@@ -458,7 +458,7 @@ test('rows that are selected are acted on together, and only those', async () =>
   await open('instances?q=key:SEL-*');
   for (const key of ['SEL-1', 'SEL-3']) await page.getByLabel(`Select ${key}`, { exact: true }).check();
   await page.getByRole('toolbar').getByRole('button', { name: 'Pause' }).click();
-  await dialog().getByRole('button', { name: 'Pause: all 2' }).click();
+  await dialog().getByRole('button', { name: 'Pause 2 instances' }).click();
   await dialog().getByText('2 of 2 done').waitFor();
   const states = await Promise.all(ids.map(async (id) => (await real.api('GET', `/instances/${id}`)).status));
   assert.deepEqual(states, ['paused', 'running', 'paused']);

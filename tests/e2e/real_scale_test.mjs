@@ -116,7 +116,7 @@ test('an act on all of them says how many they are before it begins, and is ende
   await open('instances?q=workflow:wait');
   await button('Act on all…').click();
   const sheet = page.getByRole('dialog');
-  await sheet.getByLabel('Act', { exact: true }).selectOption('Pause');
+  await sheet.getByLabel('Action', { exact: true }).selectOption('Pause');
   await sheet.getByText(/[\d,]+ match now/).waitFor();
   await page.keyboard.press('Escape');
   await sheet.waitFor({ state: 'detached' });

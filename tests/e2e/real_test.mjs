@@ -93,10 +93,10 @@ test('an act on all that match is done by the server, and the page follows it', 
   for (const id of ids) await real.until(id, real.waits('decision'));
   await open('instances?q=key:MANY-*');
   await button('Act on all…').click();
-  await dialog().getByLabel('Act', { exact: true }).selectOption('Pause');
+  await dialog().getByLabel('Action', { exact: true }).selectOption('Pause');
   await dialog().getByText('3 match now').waitFor();
   await dialog().getByLabel('Reason').fill('stock count');
-  await dialog().getByRole('button', { name: 'Pause: all 3' }).click();
+  await dialog().getByRole('button', { name: 'Pause 3 instances' }).click();
   await page.waitForURL(/bulk\/[0-9a-f-]{36}$/);
   await status('completed').waitFor();
   await page.getByText('3 of 3').waitFor();

@@ -41,6 +41,14 @@ async function demoPages() {
 const ACTS = {
   columns: ['instances', (page) => page.locator('summary', { hasText: t.instances.columns }).first().click()],
   'failures-open': ['failures', (page) => page.locator('.line').first().click()],
+  'bulk-all': ['instances?q=status:dead_letter,failed', async (page) => {
+    await page.getByRole('button', { name: t.bulks.button, exact: true }).click();
+    await page.locator('dialog .which').waitFor();
+  }],
+  'bulk-none': ['instances?q=status:failed', async (page) => {
+    await page.getByRole('button', { name: t.bulks.button, exact: true }).click();
+    await page.getByText(t.bulks.noneAble).waitFor();
+  }],
   'act-cancel': [all['instance-waiting'], (page) => page.getByRole('button', { name: t.act.cancel.name, exact: true }).click()],
   'act-retry': [all['instance-dead'], (page) => page.getByRole('button', { name: t.act.requeue.name, exact: true }).click()],
   'rehearsal-failed': ['build/order?rehearse=1', async (page) => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './messages.mjs';
 
-const { scaleOf, ticksOf } = await load("export * from './lib/timeline';");
+const { axisTimes, scaleOf, ticksOf } = await load("export * from './lib/timeline'; export * from './lib/format';");
 const DAY = 86_400_000;
 const line = (from, to) => ({ lanes: [], back: [], from, to, total: 0 });
 const ticks = (timeline, gaps, apart) => ticksOf(timeline, gaps, scaleOf(timeline, gaps), apart);
@@ -31,4 +31,12 @@ test('a gap of days has no times in it, and costs no more than the work beside i
   assert.ok(found.length >= 4, JSON.stringify(found));
   for (const { time } of found) assert.ok(time <= gap.from || time >= gap.to, String(time));
   assert.ok(found.some(({ time }) => time > gap.to));
+});
+
+test('the first time of a day has its date, if the axis is longer than a day', () => {
+  const at = (text) => Date.parse(`2026-${text}Z`);
+  const times = ['11-22T07:18:11.400', '11-22T07:18:20', '11-23T08:19:11.400', '11-23T08:19:20'].map(at);
+  assert.deepEqual(axisTimes(times, times[0], times[3], 'utc', true), ['11-22 07:18:11.400', '07:18:20.000', '11-23 08:19:11.400', '08:19:20.000']);
+  assert.deepEqual(axisTimes(times.slice(0, 2), times[0], times[1], 'utc'), ['07:18:11', '07:18:20']);
+  assert.deepEqual(axisTimes(times.slice(0, 1), times[0], times[3], 'utc'), ['11-22 07:18:11'], 'its end is on another day');
 });

@@ -87,6 +87,8 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   };
 
   function list(query) {
+    const counted = ['limit', 'outline', 'count', 'status', 'workflow'];
+    if (query.get('count') === 'exact' && [...query.keys()].some((name) => !counted.includes(name))) throw new Problem(400, 'invalid_argument', 'count=exact may only be combined with status and workflow.');
     const statuses = (query.get('status') ?? '').split(',').filter(Boolean);
     const rows = (query.get('workflow')?.startsWith('ebb:') ? access.deliveries : world.instances).filter((row) =>
       (!statuses.length || statuses.includes(row.status)) && (!query.get('workflow') || row.workflow === query.get('workflow')) &&

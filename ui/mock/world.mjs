@@ -5,7 +5,7 @@ import { play } from './play.mjs';
 import { random } from './random.mjs';
 
 const WORKERS = ['pay-1', 'pay-2', 'stock-1', 'mail-1'];
-export const HOSTILE = `<img src=x onerror="alert(1)">"'\`\${7*7}{{7*7}}</script><script>alert(2)</script>\u202Etxt.exe`;
+export const HOSTILE = `<img src=x onerror="alert(1)">"'\`\${7*7}{{7*7}}</script><script>alert(2)</script>\u202Etxt.exe\u2066\u200B\u009B`;
 
 const FAILURES = {
   order: [
@@ -90,7 +90,7 @@ export function makeWorld({ seed = 7, hostile = false, history = 0 } = {}) {
   for (const { workflow, script } of liveScripts(r)) add(workflow, now - r.int(60_000, workflow === 'expenses' ? 4 * 864e5 : 5e6), script);
   if (history) instances.push(longInstance(byName.get('order'), history, r, now));
   instances.sort((a, b) => (a.id < b.id ? 1 : -1));
-  return { now, r, definitions, instances, retention: { '*': { workflow: '*', completed: '30d', failed: '90d', updated_at: null, partitioned_by: null } }, queues: makeQueues(now), workers: makeWorkers(now, definitions), saved: {}, add, byName, listeners: new Set() };
+  return { now, r, definitions, instances, retention: { '*': { workflow: '*', completed: '30d', failed: '90d', updated_at: null, partitioned_by: null } }, queues: makeQueues(now, hostile), workers: makeWorkers(now, definitions, hostile), saved: {}, add, byName, listeners: new Set() };
 }
 
 /** One instance with as many events as are wanted, for the windowed history. */
@@ -105,7 +105,7 @@ function longInstance(definition, count, r, now) {
   return instance;
 }
 
-function makeQueues(now) {
+function makeQueues(now, hostile) {
   const at = new Date(now - 5 * 864e5).toISOString();
   const queue = (name, more) => ({ name, concurrency: null, concurrency_per_key: null, rate: null, updated_at: null, running: 0, waiting: 0, sleeping: 0, slots: 0, starts: 0, next_start: null, ...more });
   return [
@@ -113,11 +113,12 @@ function makeQueues(now) {
     queue('carriers', { waiting: 8 }),
     queue('mail', { rate: { starts: 100, period: '1m' }, running: 1, sleeping: 2, starts: 41, updated_at: at }),
     queue('payments', { concurrency: 4, concurrency_per_key: 1, rate: { starts: 20, period: '1s' }, running: 4, waiting: 6, sleeping: 2, slots: 4, starts: 7, updated_at: at }),
+    ...(hostile ? [queue(HOSTILE, { waiting: 1 })] : []),
     queue('stock', { concurrency: 16, running: 2, slots: 2, updated_at: at }),
   ];
 }
 
-function makeWorkers(now, definitions) {
+function makeWorkers(now, definitions, hostile) {
   const handlers = new Set();
   const collect = (steps) => {
     for (const step of steps) {
@@ -131,6 +132,7 @@ function makeWorkers(now, definitions) {
   const all = [...handlers].sort();
   const worker = (id, host, pid, minutes, more) => ({ id, host, pid, is_alive: true, is_draining: false, threads: 4, tasks: 1, handlers: all, queues: [], started_at: new Date(now - minutes * 60_000).toISOString(), expires_at: new Date(now + 8000).toISOString(), ...more });
   return [
+    ...(hostile ? [worker(HOSTILE, HOSTILE, 4, 5, { queues: [HOSTILE] })] : []),
     worker('mail-1', 'web-03', 812, 60 * 24 * 9, { queues: ['mail', 'default'], tasks: 1, handlers: all.filter((name) => /mail|publish|render|read|notify|welcome|print/.test(name)) }),
     worker('pay-1', 'pay-01', 2214, 60 * 30, { queues: ['payments', 'default'], tasks: 4 }),
     worker('pay-2', 'pay-02', 2190, 60 * 30, { queues: ['payments', 'default'], tasks: 3, is_draining: true, threads: 0 }),

@@ -51,9 +51,17 @@ export function timeOfDay(time: string | number, zone: Zone, millis = false): st
   return timestamp(time, zone, millis).slice(11);
 }
 
-/** `11-22` and `18:20:00`, for what is ordered by time and may go over a day's end. */
-export function dayAndTime(time: string | number, zone: Zone, millis = false): [string, string] {
-  return [timestamp(time, zone).slice(5, 10), timeOfDay(time, zone, millis)];
+const dayOf = (time: number, zone: Zone) => timestamp(time, zone).slice(0, 10);
+export const isOneDay = (from: number, to: number, zone: Zone) => dayOf(from, zone) === dayOf(to, zone);
+
+/** The words of an axis with these times, in their order: `18:20:00`, and `11-23 07:00:00` for the first one of a day, if
+ * the axis from `from` to `to` is longer than one. */
+export function axisTimes(times: number[], from: number, to: number, zone: Zone, millis = false): string[] {
+  const is_short = isOneDay(from, to, zone);
+  return times.map((time, i) => {
+    const is_same = is_short || (i > 0 && isOneDay(times[i - 1]!, time, zone));
+    return `${is_same ? '' : `${dayOf(time, zone).slice(5)} `}${timeOfDay(time, zone, millis)}`;
+  });
 }
 
 export function bytes(count: number): string {

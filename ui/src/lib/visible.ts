@@ -1,7 +1,8 @@
 // Text of the outside world is shown as it is, but for characters that show nothing themselves: a control of the writing
 // direction would let "gpj.exe" read "exe.jpg", and a zero-width character would make two names look alike. They are
-// escaped, as in the log. Joiners stay, because scripts and emoji need them; so do tabs and the ends of lines.
-export const HIDDEN = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/;
+// escaped, as in the log. Joiners and soft hyphens stay, because scripts, emoji and long words need them; so do tabs and
+// the ends of lines.
+export const HIDDEN = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/;
 const ALL_HIDDEN = new RegExp(HIDDEN, 'g');
 
 /** `text` with each such character as `\u202e`. */

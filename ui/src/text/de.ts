@@ -92,7 +92,7 @@ export const de: Messages = {
     label: 'Ausgewählte Instanzen', selected: (n: number) => `${number(n)} ausgewählt`, clear: 'Aufheben',
     acts: (verb: string, n: number, more = '') => {
       const what = `${number(n)}${more} ${form(n, 'Instanz', 'Instanzen')}`;
-      return ({ cancel: `${what} abbrechen`, abort: `${what} hart abbrechen`, pause: `${what} pausieren`, resume: `${what} fortsetzen`, requeue: `${what} wiederholen`, signal: `Signal an ${what} senden` })[verb] ?? '';
+      return ({ cancel: `${what} abbrechen`, abort: `${what} hart abbrechen`, pause: `${what} pausieren`, resume: `${what} fortsetzen`, requeue: `${what} wiederholen`, signal: `Signal an ${what} senden` })[verb] ?? what;
     },
     will: {
       cancel: 'Jede Instanz hält an, macht vom letzten Schritt bis zum ersten rückgängig, was sie getan hat, und ist dann abgebrochen. Savepoints gelten dabei nicht.', abort: 'Jede Instanz hält sofort an und ist hart abgebrochen. Nichts wird rückgängig gemacht.', pause: 'Jede Instanz startet nichts Neues, bis sie fortgesetzt wird. Was jetzt läuft, läuft zu Ende.', resume: 'Jede Instanz läuft dort weiter, wo sie pausiert wurde.',

@@ -91,7 +91,7 @@ export const en = {
     label: 'Selected instances', selected: (n: number) => `${n} selected`, clear: 'Clear',
     acts: (verb: string, n: number, more = '') => {
       const what = `${number(n)}${more} ${form(n, 'instance', 'instances')}`;
-      return ({ cancel: `Cancel ${what}`, abort: `Abort ${what}`, pause: `Pause ${what}`, resume: `Resume ${what}`, requeue: `Retry ${what}`, signal: `Send the signal to ${what}` })[verb] ?? '';
+      return ({ cancel: `Cancel ${what}`, abort: `Abort ${what}`, pause: `Pause ${what}`, resume: `Resume ${what}`, requeue: `Retry ${what}`, signal: `Send the signal to ${what}` })[verb] ?? what;
     },
     will: {
       cancel: 'Each instance stops, undoes what it did, from the last step back to the first, and is then cancelled. Savepoints are ignored.', abort: 'Each instance stops at once and is aborted. Nothing is undone.', pause: 'Each instance starts nothing more until it is resumed. What runs now finishes.', resume: 'Each instance continues where it was paused.',
@@ -104,7 +104,7 @@ export const en = {
     skipped: (n: number) => `Skipped: ${n}`, tryOne: 'Retry one first', rest: (n: number) => (n === 1 ? 'Retry the other one' : `Retry the other ${n}`), stop: 'Stop here',
   },
   bulks: {
-    able: (n: number, more: string) => `${number(n)}${more} of them can be acted on.`, leftOut: 'left out', noneAble: 'No action is possible: these instances have ended.', onlyDead: 'Only dead letters can be retried. A failed instance has ended; it can be started again from its page.', nothingDone: 'nothing done',
+    able: (n: number, more: string) => `This is possible for ${number(n)}${more} of them.`, leftOut: 'left out', noneAble: 'No action is possible: these instances have ended.', onlyDead: 'Only dead letters can be retried. A failed instance has ended; it can be started again from its page.', nothingDone: 'nothing done',
     all: 'Act on all that match', button: 'Act on all…', action: 'Action', filter: 'Filter', instances: 'Instances', rate: 'At most', progress: 'Progress', by: 'By', begun: 'Begun', ended: 'Ended', done: 'Done', unchanged: 'Nothing to do', skipped: 'Skipped', failed: 'Failed', speed: 'Per second', eta: 'Left',
     actions: { cancel: 'Cancel', abort: 'Abort', pause: 'Pause', resume: 'Resume', requeue: 'Retry' }, rateHelp: 'The highest rate, such as 100/1s or 600/1m. Empty: no limit.', canary: 'Retry one first, and stop if it fails again.', nothing: 'No instance matches.', matches: (n: string) => `${n} match now`,
     pause: 'Pause', resume: 'Continue', cancel: 'End it here', goOn: 'Continue nevertheless', canaryFailed: 'The instances that were retried first have failed again. Look at them, then continue or end it here.', waits: 'waits for you', trouble: 'Its last attempt failed and is repeated.', counting: 'counting…', seen: (n: string, all: string) => `${n} of ${all}`,

@@ -91,7 +91,7 @@ export const pt: Messages = {
     label: 'Instâncias selecionadas', selected: (n: number) => `${number(n)} ${form(n, 'selecionada', 'selecionadas')}`, clear: 'Limpar',
     acts: (verb: string, n: number, more = '') => {
       const what = `${number(n)}${more} ${form(n, 'instância', 'instâncias')}`;
-      return ({ cancel: `Cancelar ${what}`, abort: `Abortar ${what}`, pause: `Pausar ${what}`, resume: `Retomar ${what}`, requeue: `Repetir ${what}`, signal: `Enviar o sinal a ${what}` })[verb] ?? '';
+      return ({ cancel: `Cancelar ${what}`, abort: `Abortar ${what}`, pause: `Pausar ${what}`, resume: `Retomar ${what}`, requeue: `Repetir ${what}`, signal: `Enviar o sinal a ${what}` })[verb] ?? what;
     },
     will: {
       cancel: 'Cada instância para, desfaz o que fez, da última etapa até a primeira, e então fica cancelada. Savepoints são ignorados.', abort: 'Cada instância para imediatamente e fica abortada. Nada é desfeito.', pause: 'Cada instância não inicia mais nada até ser retomada. O que está em execução termina.', resume: 'Cada instância continua de onde foi pausada.',
