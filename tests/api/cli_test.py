@@ -303,7 +303,8 @@ class CommandOverTheApi(unittest.TestCase):
 
     def test_refuses_what_needs_the_database_itself(self):
         for command in (["doctor"], ["worker"], ["serve"], ["migrate"], ["retention"], ["purge"],
-                        ["token", "list"], ["run", str(self.file)], ["dev", str(self.file)]):
+                        ["token", "list"], ["grant", "list"], ["project", "list"], ["audit"], ["session"],
+                        ["key"], ["run", str(self.file)], ["dev", str(self.file)]):
             done = self.over(*command)
             self.assertEqual(done.returncode, 2, (command, done.stderr))
             self.assertIn("works on the database itself", done.stderr, command)
@@ -312,8 +313,8 @@ class CommandOverTheApi(unittest.TestCase):
 
     def test_says_what_is_wrong_with_the_server_or_the_token(self):
         none = self.run_ebb(["--server", self.url, "list"])
-        self.assertEqual(none.returncode, 5, none.stderr)
-        self.assertIn("EBB_TOKEN", none.stderr)
+        self.assertEqual(none.returncode, 4, none.stderr)
+        self.assertRegex(none.stderr, "^ebb: not_allowed: .*EBB_TOKEN")
         dead = self.run_ebb(["--server", "http://127.0.0.1:1", "list"], {"EBB_TOKEN": self.token})
         self.assertEqual(dead.returncode, 5, dead.stderr)
         self.assertIn("does not answer", dead.stderr)
