@@ -74,7 +74,8 @@ def main(prefix, doc_folder, data_folder, *parts):
         json.load(file)
     clients = os.path.join(prefix, data_folder, "ebb", "clients")
     needed = CLIENTS + (BUILT_CLIENT if "--typescript" in parts else [])
-    wrong += [f"{name} is not installed" for name in needed if not os.path.exists(os.path.join(clients, name))]
+    missing = [name for name in needed if not os.path.exists(os.path.join(clients, name))]
+    wrong += [f"{name} is not installed" for name in missing]
     if "--server" in parts:
         with open(os.path.join(schema, "openapi.json"), encoding="utf-8") as file:
             if "/instances" not in json.load(file)["paths"]:
