@@ -179,7 +179,7 @@ class Certificates(unittest.TestCase):
         url = f"https://127.0.0.1:{server.port}"
         foreign = ssl.create_default_context(cafile=self.path / "ours.pem")
         foreign.load_cert_chain(self.path / "foreign.pem", self.path / "foreign.key")
-        for context, what in ((foreign, "refuses this client"), (None, f"certificate of {url} is not trusted")):
+        for context, what in ((foreign, "refuses this client"), (None, "certificate of .* is not trusted")):
             python = ebb_client.Client(url, patience=3600, tls=context)
             self.addCleanup(python.close)
             with self.assertRaisesRegex(ebb_client.TlsError, what):
