@@ -304,7 +304,7 @@ class CommandOverTheApi(unittest.TestCase):
     def test_refuses_what_needs_the_database_itself(self):
         for command in (["doctor"], ["worker"], ["serve"], ["migrate"], ["retention"], ["purge"],
                         ["token", "list"], ["grant", "list"], ["project", "list"], ["audit"], ["session"],
-                        ["key"], ["run", str(self.file)], ["dev", str(self.file)]):
+                        ["key", "rotate"], ["run", str(self.file)], ["dev", str(self.file)]):
             done = self.over(*command)
             self.assertEqual(done.returncode, 2, (command, done.stderr))
             self.assertIn("works on the database itself", done.stderr, command)

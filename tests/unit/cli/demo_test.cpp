@@ -115,7 +115,7 @@ TEST(Demo, StaysHealthyWhileItGoesOn) {
         }
         if (turn < 50) continue;
         counts.insert(waiting());
-        EXPECT_LE(waiting(), static_cast<std::size_t>(Demo::kDecisionsMax) + 4) << turn;
+        EXPECT_LE(waiting(), static_cast<std::size_t>(Demo::kDecisionsMax) + 8) << turn;
         EXPECT_LE(live(InstanceStatus::DeadLetter, ""), Demo::kDeadLettersMax + 4U) << turn;
         EXPECT_LE(live(InstanceStatus::Running, "shipment"), Demo::kShipmentsMax + 1U) << turn;
     }
