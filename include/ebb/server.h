@@ -191,10 +191,10 @@ class Server {
     std::vector<std::pair<std::string, std::int64_t>> state() const;
     /// The addresses on which the server listens, with the ports that were chosen.
     std::vector<std::string> addresses() const;
-    /// `http://127.0.0.1:8322/`, or with `https`.
+    /// `http://127.0.0.1:8322/`, or with `https`; `unix:PATH` if it listens on nothing else.
     std::string url() const;
     /// A link that logs `user` in once, within 10 minutes. `role`: `viewer`, `approver`,
-    /// `operator`, `developer`, `admin`.
+    /// `operator`, `developer`, `admin`. Empty if no browser can open `url()`.
     std::string login_link(const std::string& user, const std::string& role);
     /// From now on, /readyz says that the server is shutting down, and waits and streams end. The
     /// server still accepts connections, so that a load balancer has time to notice.

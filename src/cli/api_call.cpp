@@ -27,7 +27,7 @@ constexpr std::size_t kAnswerBytesMax = std::size_t{256} << 20;
 /// The error that the server threw, where it is one of Ebb's own.
 std::optional<ErrorCode> known_code(std::string_view code) {
     if (code == "precondition_failed") return ErrorCode::RevisionChanged;
-    if (code == "unauthenticated" || code == "csrf_refused") return ErrorCode::StoreDenied;
+    if (code == "unauthenticated" || code == "csrf_refused") return ErrorCode::NotAllowed;
     if (code == "ambiguous" || code == "invalid_expression") return ErrorCode::InvalidArgument;
     if (code == "idempotency_key_reused" || code == "conflict") return ErrorCode::InvalidState;
     if (code == "rate_limited" || code == "overloaded" || code == "draining") {

@@ -366,7 +366,7 @@ void CommandLine::add_login_link() {
             return print_login_link(s, login_link_);
         });
     link->group("Other");
-    link->add_option("--url", login_link_.url, "Of the server (http://127.0.0.1:8322/)")
+    link->add_option("--url", login_link_.url, "Of the server (default: what it has recorded)")
         ->type_name("URL");
     link->add_option("--user", login_link_.user, "Who logs in (default: $USER)")->type_name("NAME");
     add_choice(

@@ -376,17 +376,24 @@ class Serving {
             options_.is_dev ? ", for development" : ""
         ));
         if (demo_) {
-            session_.print(
-                "The demo shows a month of sample data. Data in memory ends with the demo.\n"
-            );
+            const bool is_kept = parse_store_url(url_).kind != StoreUrl::Kind::Memory;
+            session_.print(fmt::format(
+                "The demo shows a month of sample data. {}\n",
+                is_kept ? "The next `ebb serve --demo` with this database continues."
+                        : "Data in memory ends with the demo."
+            ));
         }
         if (!prints_login()) {
             if (!options_.has_no_login) session_.print("Log in: `ebb login-link` makes a link.\n");
             return;
         }
-        session_.print(fmt::format(
-            "Log in: {}  (once, within 10 minutes)\n", server_.login_link(session_.by(""), "admin")
-        ));
+        const std::string link = server_.login_link(session_.by(""), "admin");
+        session_.print(
+            link.empty()
+                ? "Log in: a browser cannot open a Unix socket; `ebb login-link --url URL` makes a "
+                  "link to the proxy before it.\n"
+                : fmt::format("Log in: {}  (once, within 10 minutes)\n", link)
+        );
     }
 
     /// A link that logs in as an administrator is for a person, and not for a file of logs.

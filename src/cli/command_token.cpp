@@ -2,11 +2,15 @@
 
 #ifdef EBB_WITH_SERVER
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/admin.h"
 #include "cli/serve_options.h"
 #include "cli/table.h"
+#include "cli/text.h"
 #include "server/auth/access.h"
 
 namespace ebb::cli {
@@ -88,6 +92,52 @@ int list(Session& session, Access& access) {
     return kOk;
 }
 
+/// The address that the server which started last has recorded, without those that stopped.
+std::string recorded_url(Session& session, AdminStore& admin) {
+    std::string newest;
+    std::string newest_start;
+    std::vector<std::string> urls;
+    for (const AdminRow& row : admin.list("server")) {
+        const auto document = nlohmann::json::parse(row.document, nullptr, false);
+        if (!document.is_object()) continue;
+        urls.push_back(row.name);
+        const std::string started = document.value("started_at", "");
+        if (!newest.empty() && started < newest_start) continue;
+        newest = row.name;
+        newest_start = started;
+    }
+    if (newest.empty()) {
+        refuse(
+            "No server of this database is running, or none has recorded its address: give --url, "
+            "such as --url https://ebb.example.com/."
+        );
+    }
+    urls.erase(std::remove(urls.begin(), urls.end(), newest), urls.end());
+    if (!urls.empty()) {
+        session.note(fmt::format(
+            "Other servers of this database, for --url: {}\n",
+            one_line(fmt::format("{}", fmt::join(urls, ", ")))
+        ));
+    }
+    return newest;
+}
+
+std::string link_url(Session& session, AdminStore& admin, const std::string& given) {
+    std::string url = given;
+    if (url.empty()) url = session.options().server;
+    if (url.empty()) url = session.streams().environment("EBB_SERVER").value_or("");
+    if (url.empty()) url = recorded_url(session, admin);
+    if (url.starts_with("http://") || url.starts_with("https://")) return url;
+    if (url.starts_with("unix:")) {
+        refuse(fmt::format(
+            "A browser cannot open {}, a Unix socket: give --url with the address of the proxy "
+            "before it.",
+            one_line(url)
+        ));
+    }
+    refuse(fmt::format("\"{}\" is not a URL such as https://ebb.example.com/.", one_line(url)));
+}
+
 }  // namespace
 
 int manage_tokens(Session& session, const TokenOptions& options) {
@@ -108,10 +158,11 @@ int print_login_link(Session& session, const LoginLinkOptions& options) {
     Access access(*admin, *session.streams().clock);
     const auto role = server::parse_role(options.role);
     if (!role) refuse(fmt::format("\"{}\" is not a role.", options.role));
+    const std::string url = link_url(session, *admin, options.url);
     const std::string secret =
         access.create_login({.name = session.by(options.user), .role = *role});
-    const std::string slash = options.url.ends_with('/') ? "" : "/";
-    session.print(fmt::format("{}{}#login={}\n", options.url, slash, secret));
+    const std::string slash = url.ends_with('/') ? "" : "/";
+    session.print(fmt::format("{}{}#login={}\n", url, slash, secret));
     return kOk;
 }
 

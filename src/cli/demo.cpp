@@ -16,6 +16,11 @@ namespace ebb::cli {
 
 namespace {
 
+/// For so long instances start every few seconds.
+constexpr Duration kLively = std::chrono::minutes(15);
+/// More of one kind are not done at one time.
+constexpr int kActsMax = 8;
+
 /// Waits unless it is asked to stop. Returns false when it was.
 bool rest(const std::stop_token& stop, Duration time) {
     std::mutex mutex;
@@ -67,6 +72,52 @@ bool is_filled(Store& store, const std::string& url) {
     return has_instances;
 }
 
+/// Does nothing if the instance went on in the meantime, or the database is away.
+template <typename Act>
+void attempt(const Act& act) {
+    try {
+        act();
+    } catch (const Error&) {
+        // The next turn tries again.
+    }
+}
+
+/// Of the instances that fit, the oldest ones that are more than `most`.
+std::vector<InstanceId> beyond(Engine& engine, ListOptions options, int most) {
+    options.limit = most + kActsMax;
+    const auto rows = engine.list(options);
+    std::vector<InstanceId> ids;
+    for (std::size_t i = static_cast<std::size_t>(most); i < rows.size(); ++i) {
+        ids.push_back(rows[i].id);
+    }
+    return ids;
+}
+
+/// People decide what has waited longest: always above the bound, and sometimes below it.
+void decide_oldest(Engine& engine, DemoDice& dice) {
+    const auto waiting = engine.decisions({.limit = Demo::kDecisionsMax + kActsMax});
+    const int count = static_cast<int>(waiting.size());
+    // Two more, because some decisions need two people.
+    int acts = count > Demo::kDecisionsMax ? std::min(count, count - Demo::kDecisionsMax + 2) : 0;
+    if (acts == 0 && count > Demo::kDecisionsMax / 2 && dice.is(20)) acts = 1;
+    for (int i = 0; i < acts; ++i) {
+        const AwaitedDecision& decision = waiting[static_cast<std::size_t>(i)];
+        const bool is_fine = dice.is(85);
+        const std::string role = decision.roles.empty() ? "" : decision.roles.front();
+        // Perhaps this person has decided before, and another one does the next time.
+        const auto finance = dice.pick<std::string>({"fred", "carla", "otto", "ines"});
+        const PersonalDecision made{
+            .verdict =
+                is_fine ? PersonalDecision::Verdict::Confirm : PersonalDecision::Verdict::Reject,
+            .node = decision.node,
+            .by = role == "manager" ? std::string("mia") : finance,
+            .role = role,
+            .comment = is_fine ? "" : "The receipt is missing"
+        };
+        attempt([&] { engine.decide(decision.instance, made); });
+    }
+}
+
 }  // namespace
 
 Demo::Demo(const Clock& live, std::uint64_t seed)
@@ -105,17 +156,36 @@ std::jthread Demo::begin(Engine& engine) {
     return std::jthread([this, &engine](const std::stop_token& stop) { go_on(stop, engine); });
 }
 
-void Demo::go_on(const std::stop_token& stop, Engine& engine) {
-    DemoDice dice(static_cast<std::uint64_t>(live_.now().time_since_epoch().count()));
+void Demo::turn(Engine& engine, DemoDice& dice) {
+    const std::string name = dice.is(75) ? "order" : dice.is(60) ? "expenses" : "shipment";
     // Keys of earlier starts are not used again.
-    int number = static_cast<int>(dice.between(100'000, 900'000));
-    while (rest(stop, std::chrono::seconds(dice.between(2, 9)))) {
-        const std::string name = dice.is(75) ? "order" : dice.is(60) ? "expenses" : "shipment";
-        const DemoStart start = demo_start(name, dice, ++number);
+    if (number_ == 0) number_ = dice.between(100'000, 900'000);
+    const DemoStart start = demo_start(name, dice, ++number_);
+    engine.start(name, start.input, {.key = start.key, .by = "shop"});
+    decide_oldest(engine, dice);
+    for (const InstanceId& id :
+         beyond(engine, {.statuses = {InstanceStatus::DeadLetter}}, kDeadLettersMax)) {
+        attempt([&] { engine.requeue(id, {.by = "ann"}); });
+    }
+    const ListOptions shipments{.statuses = {InstanceStatus::Running}, .workflow = "shipment"};
+    for (const InstanceId& id : beyond(engine, shipments, kShipmentsMax)) {
+        attempt([&] { engine.cancel(id, "ben", "Another carrier takes it"); });
+    }
+}
+
+void Demo::go_on(const std::stop_token& stop, Engine& engine) {
+    const TimePoint begin = live_.now();
+    DemoDice dice(static_cast<std::uint64_t>(begin.time_since_epoch().count()));
+    const auto pause = [&] {
+        // Later it is calmer, so that a demo that is forgotten fills no disk.
+        const bool is_lively = live_.now() - begin < kLively;
+        return std::chrono::seconds(is_lively ? dice.between(2, 9) : dice.between(20, 60));
+    };
+    while (rest(stop, pause())) {
         try {
-            engine.start(name, start.input, {.key = start.key, .by = "shop"});
+            turn(engine, dice);
         } catch (const Error&) {
-            // The database is away: the next one may come through.
+            // The database is away: the next turn may come through.
         }
     }
 }

@@ -53,6 +53,10 @@ class DemoClock final : public Clock {
 class Demo {
  public:
     static constexpr Duration kPast = std::chrono::hours(24 * 30);
+    /// What waits for people stays below these bounds, as where people work.
+    static constexpr int kDecisionsMax = 24;
+    static constexpr int kDeadLettersMax = 12;
+    static constexpr int kShipmentsMax = 12;  ///< no worker ships abroad
 
     /// `live` must outlive it. The life is the same for one seed, but for ids and the waits between
     /// attempts.
@@ -72,6 +76,10 @@ class Demo {
     /// must outlive it.
     std::jthread begin(Engine& engine);
 
+    /// What that thread does each time: it starts an instance, and acts as the people who keep what
+    /// waits within bounds.
+    void turn(Engine& engine, DemoDice& dice);
+
  private:
     void go_on(const std::stop_token& stop, Engine& engine);
 
@@ -79,6 +87,7 @@ class Demo {
     std::uint64_t seed_;
     DemoClock clock_;
     DemoPlans plans_;
+    int number_ = 0;  ///< of the next instance's key
 };
 
 }  // namespace ebb::cli

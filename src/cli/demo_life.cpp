@@ -209,6 +209,7 @@ void DemoLife::live(TimePoint present) {
     );
     engine_->set_queue("mail", {.rate = QueueRate{.starts = 100, .period = minutes(1)}});
     engine_->set_queue("stock", {.concurrency = 16});
+    engine_->set_retention(kOtherWorkflows, {.completed = Demo::kPast, .failed = Demo::kPast});
     plan_starts(present);
     plan_what_is_open(present);
     while (!acts_.empty() && acts_.begin()->first < present - kLastMoment) {

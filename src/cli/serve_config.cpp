@@ -8,6 +8,7 @@
 #include <ebb/error.h>
 
 #include "cli/payload_argument.h"
+#include "support/json.h"
 #include "yaml/yaml_document.h"
 
 namespace ebb::cli {
@@ -26,6 +27,20 @@ std::string place_of(const std::string& path, const model::Place& place) {
     return fmt::format("{}:{}:{}", path, place.line, place.column);
 }
 
+/// A map where the setting is a list of pairs, such as `links: [NAME=URL]`.
+std::string pair_hint(const std::string& key, const Document& value) {
+    constexpr std::size_t kShownMax = 64;
+    if (!value.is_map() || value.members.empty()) return {};
+    const Document::Member& first = value.members.front();
+    if (!first.value.is_text()) return {};
+    const std::string pair = fmt::format("{}={}", first.key, first.value.text());
+    return fmt::format(
+        " It is a map. If a list of pairs is meant, write {}: [\"{}\"].",
+        key,
+        clean_text(pair, kShownMax)
+    );
+}
+
 std::string scalar_text(const std::string& path, const std::string& key, const Document& value) {
     if (value.is_text()) return value.text();
     if (value.type == Document::Type::Bool || value.type == Document::Type::Number) {
@@ -33,7 +48,11 @@ std::string scalar_text(const std::string& path, const std::string& key, const D
     }
     refuse(
         place_of(path, value.place),
-        fmt::format("The value of \"{}\" is not a text, a number, true or false.", key)
+        fmt::format(
+            "The value of \"{}\" is not a text, a number, true or false, or a list of these.{}",
+            key,
+            pair_hint(key, value)
+        )
     );
 }
 

@@ -174,7 +174,7 @@ struct SessionOptions {
 };
 
 struct LoginLinkOptions {
-    std::string url = "http://127.0.0.1:8322/";
+    std::string url{};  ///< empty = of --server, or what the server has recorded
     std::string user{};
     std::string role = "admin";
 };

@@ -1,5 +1,7 @@
 #include "cli/session.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
@@ -107,14 +109,44 @@ std::string Session::db_option() const {
     return is_db_from_environment_ ? "" : " --db " + shell_word(shown_url(options_.db));
 }
 
+namespace {
+
+bool is_one_of(std::string_view command, std::initializer_list<std::string_view> commands) {
+    return std::find(commands.begin(), commands.end(), command) != commands.end();
+}
+
+/// Where a command works that asks no server; empty = nowhere, because no database is named.
+std::string place_without_server(std::string_view command, const std::string& db) {
+    constexpr const char* kServedFile = "ebb.db";
+    if (!db.empty()) return fmt::format("on {} (EBB_DB)", shown_url(db));
+    if (is_one_of(command, {"run", "dev"})) return "in memory here";
+    const bool is_served =
+        is_one_of(command, {"token", "project", "grant", "audit", "session", "key", "login-link"});
+    std::error_code error;
+    if (command == "serve" || (is_served && std::filesystem::exists(kServedFile, error))) {
+        return fmt::format("on {} in this folder", kServedFile);
+    }
+    return {};
+}
+
+}  // namespace
+
 void Session::refuse_server(std::string_view command) {
     if (options_.server.empty()) {
         const bool is_ignored = !server_.empty() && !has_noted_server_;
         has_noted_server_ = true;
         if (!is_ignored) return;
-        const std::string place = options_.db.empty()
-                                      ? "in memory here"
-                                      : fmt::format("on {} (EBB_DB)", shown_url(options_.db));
+        const std::string place = place_without_server(command, options_.db);
+        if (place.empty()) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                fmt::format(
+                    "EBB_SERVER names a server, but `ebb {}` works on the database itself, not "
+                    "over the API: give the --db of the server, or set EBB_DB.",
+                    command
+                )
+            );
+        }
         return note(fmt::format(
             "EBB_SERVER names a server, but `ebb {}` does not use one: it works {}.\n",
             command,

@@ -18,6 +18,7 @@
 #include "server/server_metrics.h"
 #include "server/start_rules.h"
 #include "support/sha256.h"
+#include "view/payload_json.h"
 
 namespace ebb {
 
@@ -223,6 +224,7 @@ class Server::Core {
 
     ~Core() {
         begin_drain();
+        forget_address();
         http_->stop();
         if (sign_in_) sign_in_->stop();
         api_->stop();
@@ -231,7 +233,10 @@ class Server::Core {
         listeners_->desk = nullptr;
     }
 
-    void start() { http_->start(); }
+    void start() {
+        http_->start();
+        record_address();
+    }
 
     void reload(const ServerOptions& options) {
         check_server_options(options);
@@ -242,9 +247,14 @@ class Server::Core {
     std::vector<std::string> addresses() const { return http_->addresses(); }
 
     std::string url() const {
-        const std::string address = http_->addresses().front();
+        const std::vector<std::string> addresses = http_->addresses();
+        const auto found =
+            std::find_if(addresses.begin(), addresses.end(), [](const std::string& address) {
+                return !address.starts_with("unix:");
+            });
+        if (found == addresses.end()) return addresses.front();
         const std::string_view scheme = options_.tls_certificate.empty() ? "http" : "https";
-        return fmt::format("{}://{}{}/", scheme, address, base_of(options_.base_path));
+        return fmt::format("{}://{}{}/", scheme, *found, base_of(options_.base_path));
     }
 
     std::string login_link(const std::string& user, const std::string& role) {
@@ -252,7 +262,9 @@ class Server::Core {
         if (!parsed) {
             throw Error(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a role.", role));
         }
-        return url() + "#login=" + access_.create_login({.name = user, .role = *parsed});
+        const std::string page = url();
+        if (page.starts_with("unix:")) return {};
+        return page + "#login=" + access_.create_login({.name = user, .role = *parsed});
     }
 
     bool is_alive() const { return api_->is_alive(); }
@@ -348,6 +360,33 @@ class Server::Core {
         return http;
     }
 
+    /// Where browsers find it, for `ebb login-link`.
+    void record_address() {
+        recorded_ = options_.public_url.empty() ? url() : options_.public_url;
+        const nlohmann::json document = {
+            {"server", service_.engine.worker_id()}, {"started_at", view::time_json(clock_.now())}
+        };
+        try {
+            service_.admin.put({"server", recorded_, document.dump()});
+        } catch (const Error& error) {
+            if (service_.report) service_.report("address_not_recorded", error.what());
+        }
+    }
+
+    /// Unless another server has the address now.
+    void forget_address() {
+        if (recorded_.empty()) return;
+        try {
+            const auto row = service_.admin.find("server", recorded_);
+            const std::string& own = service_.engine.worker_id();
+            const bool is_own =
+                row && nlohmann::json::parse(row->document).value("server", "") == own;
+            if (is_own) service_.admin.remove("server", recorded_);
+        } catch (const std::exception& error) {
+            if (service_.report) service_.report("address_not_recorded", error.what());
+        }
+    }
+
     /// Asks the store only occasionally, no matter how often it is called.
     std::string unready() {
         constexpr Duration kKnownFor = std::chrono::seconds(1);
@@ -382,6 +421,7 @@ class Server::Core {
     server::WorkerDesk desk_;
     server::Service service_;
     std::unique_ptr<server::SignIn> sign_in_;  ///< null unless it is asked for
+    std::string recorded_;                     ///< the address in the database
     Mutex ready_mutex_;
     SteadyPoint asked_at_ EBB_GUARDED_BY(ready_mutex_){};
     std::string unready_ EBB_GUARDED_BY(ready_mutex_);

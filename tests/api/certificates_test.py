@@ -175,6 +175,15 @@ class Certificates(unittest.TestCase):
         self.refused_in_the_handshake(server, "foreign")
         self.refused_in_the_handshake(server, "expired")
         self.assertEqual(self.client(server).get("/me").status, 401, "the server goes on")
+        # The client for Python repeats what can succeed later, for as long as this test may take.
+        url = f"https://127.0.0.1:{server.port}"
+        foreign = ssl.create_default_context(cafile=self.path / "ours.pem")
+        foreign.load_cert_chain(self.path / "foreign.pem", self.path / "foreign.key")
+        for context, what in ((foreign, "refuses this client"), (None, "certificate of .* is not trusted")):
+            python = ebb_client.Client(url, patience=3600, tls=context)
+            self.addCleanup(python.close)
+            with self.assertRaisesRegex(ebb_client.TlsError, what):
+                python.show("key:order/A")
 
     def test_a_reload_takes_over_other_authorities(self):
         self.certificate("foreign", "theirs", f"DNS:{NAME}")

@@ -303,17 +303,45 @@ class CommandOverTheApi(unittest.TestCase):
 
     def test_refuses_what_needs_the_database_itself(self):
         for command in (["doctor"], ["worker"], ["serve"], ["migrate"], ["retention"], ["purge"],
-                        ["token", "list"], ["run", str(self.file)], ["dev", str(self.file)]):
+                        ["token", "list"], ["grant", "list"], ["project", "list"], ["audit"], ["session"],
+                        ["key", "rotate"], ["run", str(self.file)], ["dev", str(self.file)]):
             done = self.over(*command)
             self.assertEqual(done.returncode, 2, (command, done.stderr))
             self.assertIn("works on the database itself", done.stderr, command)
         both = self.run_ebb(["--server", self.url, "--db", self.db, "list"])
         self.assertEqual(both.returncode, 2, both.stderr)
 
+    def test_a_login_link_leads_to_the_server_of_the_database(self):
+        link = ["--db", self.db, "login-link"]
+        self.assertRegex(self.fine(self.run_ebb(link)), f"^{self.url}/#login=\\S+\n$")
+        named = self.run_ebb(link, {"EBB_SERVER": "https://ebb.example.com"})
+        self.assertRegex(self.fine(named), r"^https://ebb\.example\.com/#login=\S+\n$")
+        # Two of them end where a browser cannot go.
+        for arguments, environment in (([*link, "--url", self.unix], {}), (link, {"EBB_SERVER": self.unix})):
+            refused = self.run_ebb(arguments, environment)
+            self.assertEqual(refused.returncode, 2, refused.stdout)
+            self.assertIn("A browser cannot open", refused.stderr)
+        # A server that listens on a Unix socket only, and one that has stopped.
+        other = self.path / "other"
+        other.mkdir()
+        server = subprocess.Popen(
+            [EBB, "serve", "--json", "--db", f"sqlite:{other}/ebb.db", "--listen", f"unix:{other}/ebb.sock"],
+            stdout=subprocess.PIPE, text=True, cwd=other,
+        )
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.kill)
+        while json.loads(server.stdout.readline()).get("event") != "serving":
+            pass
+        link = ["--db", f"sqlite:{other}/ebb.db", "login-link"]
+        self.assertIn("A browser cannot open unix:", self.run_ebb(link).stderr)
+        server.terminate()
+        self.assertEqual(server.wait(timeout=60), 0)
+        self.assertIn("give --url", self.run_ebb(link).stderr)
+
     def test_says_what_is_wrong_with_the_server_or_the_token(self):
         none = self.run_ebb(["--server", self.url, "list"])
-        self.assertEqual(none.returncode, 5, none.stderr)
-        self.assertIn("EBB_TOKEN", none.stderr)
+        self.assertEqual(none.returncode, 4, none.stderr)
+        self.assertRegex(none.stderr, "^ebb: not_allowed: .*EBB_TOKEN")
         dead = self.run_ebb(["--server", "http://127.0.0.1:1", "list"], {"EBB_TOKEN": self.token})
         self.assertEqual(dead.returncode, 5, dead.stderr)
         self.assertIn("does not answer", dead.stderr)

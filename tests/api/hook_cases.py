@@ -92,7 +92,9 @@ class HookCases:
         for headers in ({}, sign_github("another secret of it", body), sign_github(SECRET, b'{"id": 2}'),
                         {**good, "X-Hub-Signature-256": good["X-Hub-Signature-256"][:-1]},
                         {"Authorization": f"Bearer {SECRET}"}):
-            self.problem(self.send("closed", body, headers), 401, "unauthenticated")
+            problem = self.problem(self.send("closed", body, headers), 401, "unauthenticated")
+            self.assertIn("not signed with the secret of this hook", problem["title"])
+            self.assertNotIn("log in", problem["hint"])
         # A login does not replace the signature.
         answer = self.api("POST", "/hooks/closed", body.decode())
         self.problem(answer, 401, "unauthenticated")

@@ -2,9 +2,9 @@
 """The docs as they are installed: every relative link leads to a file below the prefix, and what the docs
 tell a reader to use is there.
 
-    docs.py PREFIX DOC_FOLDER DATA_FOLDER [--server]
+    docs.py PREFIX DOC_FOLDER DATA_FOLDER [--server] [--typescript]
 
-With --server, the document of the API is there, too.
+With --server, the document of the API is there, too; with --typescript, the client for TypeScript is built.
 """
 
 import json
@@ -21,6 +21,15 @@ NEEDED = [
     "examples/order/order.cpp",
     "contrib/systemd/ebb-serve.service",
 ]
+CLIENTS = [
+    "python/pyproject.toml",
+    "python/build_wheel.py",
+    "python/ebb_client/client.py",
+    "python/examples/greet.py",
+    "typescript/package.json",
+    "typescript/src/index.ts",
+]
+BUILT_CLIENT = ["typescript/dist/index.js", "typescript/dist/index.d.ts"]
 # They need a checkout.
 UNWANTED = ["examples/CMakeLists.txt", "examples/demo.sh"]
 
@@ -55,7 +64,7 @@ def broken_links(prefix, folder):
         yield f"only {count} relative links in {folder}: is it the right folder?"
 
 
-def main(prefix, doc_folder, data_folder, has_server=""):
+def main(prefix, doc_folder, data_folder, *parts):
     prefix = os.path.normpath(prefix)
     folder = os.path.join(prefix, doc_folder)
     wrong = list(broken_links(prefix, folder))
@@ -64,7 +73,11 @@ def main(prefix, doc_folder, data_folder, has_server=""):
     schema = os.path.join(prefix, data_folder, "ebb", "schema")
     with open(os.path.join(schema, "workflow.schema.json"), encoding="utf-8") as file:
         json.load(file)
-    if has_server:
+    clients = os.path.join(prefix, data_folder, "ebb", "clients")
+    needed = CLIENTS + (BUILT_CLIENT if "--typescript" in parts else [])
+    missing = [name for name in needed if not os.path.exists(os.path.join(clients, name))]
+    wrong += [f"{name} is not installed" for name in missing]
+    if "--server" in parts:
         with open(os.path.join(schema, "openapi.json"), encoding="utf-8") as file:
             if "/instances" not in json.load(file)["paths"]:
                 wrong.append("openapi.json has no /instances")

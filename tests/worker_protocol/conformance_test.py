@@ -3,8 +3,8 @@
 conformance_test.py REPOSITORY EBB STORE COMMAND...
 
 COMMAND FOLDER runs the worker of the kit: the handlers `add`, `flaky`, `refuse`, `ask`, `hold`, `tell` and
-`undo` of worker.py. It gets EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_SLOTS, EBB_LEASE and EBB_PATIENCE (seconds).
-Beside the program worker.* is client.*, which uses the rest of the client.
+`undo` of worker.py. It gets EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_SLOTS, EBB_LEASE and EBB_PATIENCE (the
+last two in seconds). Beside the program worker.* is client.*, which uses the rest of the client.
 """
 
 import contextlib
@@ -163,7 +163,8 @@ class Conformance(unittest.TestCase):
         self.serve()
         admin = self.login()
         self.token = admin("PUT", "/tokens/kit", {"role": "worker"})["token"]
-        self.api = Client(self.url, admin("PUT", "/tokens/admin", {"role": "admin", "act_as": True})["token"], patience=60)
+        self.admin = admin("PUT", "/tokens/admin", {"role": "admin", "act_as": True})["token"]
+        self.api = Client(self.url, self.admin, patience=60)
         self.addCleanup(self.api.close)
         self.workers = []
         self.addCleanup(self.end_workers)
@@ -211,9 +212,9 @@ class Conformance(unittest.TestCase):
 
     def use(self, command, url=None):
         program = COMMAND[-1].replace("worker.", "client.")
-        token = self.api._token
-        done = subprocess.run([*COMMAND[:-1], program, command], capture_output=True, text=True, check=False,
-                              env={**os.environ, "EBB_URL": url or self.url, "EBB_TOKEN": token}, timeout=PATIENCE)
+        environment = {**os.environ, "EBB_URL": url or self.url, "EBB_TOKEN": self.admin}
+        done = subprocess.run([*COMMAND[:-1], program, command], env=environment, capture_output=True,
+                              text=True, timeout=PATIENCE, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
@@ -221,7 +222,7 @@ class Conformance(unittest.TestCase):
         return [entry["id"] for entry in self.api.repeat("GET", "/workers")["items"]]
 
     def end_cleanly(self, worker):
-        """At SIGTERM and without a word, before an open poll (60 s) or the patience with the server is over."""
+        """At SIGTERM and without a word, before an open poll (60 s) or the patience with the server ends."""
         worker.process.send_signal(signal.SIGTERM)
         self.assertEqual(worker.process.wait(timeout=45), 0)
         self.assertEqual((self.folder / "kit-1.log").read_text(), "")
@@ -455,8 +456,9 @@ class Conformance(unittest.TestCase):
 
     def test_a_certificate_that_is_not_trusted_ends_the_worker_at_once(self):
         subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
-             "own.key", "-out", "own.pem", "-days", "30", "-subj", "/CN=own", "-addext", "subjectAltName=IP:127.0.0.1"],
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+             "-keyout", "own.key", "-out", "own.pem", "-days", "30", "-subj", "/CN=own",
+             "-addext", "subjectAltName=IP:127.0.0.1"],
             cwd=self.folder, check=True, capture_output=True)
         self.assertEqual(self.server.stop(), 0)
         self.serve("--tls-cert", "own.pem", "--tls-key", "own.key")

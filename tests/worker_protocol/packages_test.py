@@ -41,6 +41,12 @@ class Packages(unittest.TestCase):
         self.addCleanup(server.stop)
         return f"http://127.0.0.1:{server.port}"
 
+    def test_the_readme_needs_no_other_file(self):
+        readme = (self.source / "README.md").read_text()
+        self.assertNotRegex(readme, r"\]\((?!https://)")
+        for example in ("greet.yaml", "greet.py" if LANGUAGE == "python" else "greet.mjs"):
+            self.assertIn(f"examples/{example}", readme)
+
     @unittest.skipIf(LANGUAGE != "python", "another language")
     def test_python(self):
         # No index: it must not need a network.
@@ -61,6 +67,12 @@ class Packages(unittest.TestCase):
         example = shutil.copy(self.source / "examples" / "greet.mjs", self.empty)
         said = run([node, example, self.serve()], self.empty)
         self.assertEqual(said, "{ remembered: 'Hello, worker!' }\n")
+        # As it is installed with Ebb: the folder itself.
+        other = self.folder / "other"
+        other.mkdir()
+        run([npm, "install", "--offline", "--no-audit", "--no-fund", "--silent", str(self.source)], other)
+        said = run([node, "-e", "import('ebb-client').then((ebb) => console.log(typeof ebb.Worker))"], other)
+        self.assertEqual(said, "function\n")
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "clients" / "python")
 from ebb_client import Client, Failure, Worker  # noqa: E402
 
 folder = pathlib.Path(sys.argv[1])
+patience = float(os.environ.get("EBB_PATIENCE", "120"))
 worker = Worker(
-    Client(os.environ["EBB_URL"], os.environ["EBB_TOKEN"], patience=float(os.environ.get("EBB_PATIENCE", "120"))),
-    os.environ["EBB_WORKER_ID"],
+    Client(os.environ["EBB_URL"], os.environ["EBB_TOKEN"], patience=patience), os.environ["EBB_WORKER_ID"],
     slots=int(os.environ.get("EBB_SLOTS", "2")), lease=float(os.environ.get("EBB_LEASE", "4")),
 )
 

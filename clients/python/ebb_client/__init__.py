@@ -5,6 +5,7 @@ from .handlers import Failure, Pause, Result, Stopped
 from .worker import Context, Displaced, Worker
 
 __all__ = [
-    "Client", "Context", "Displaced", "Failure", "Pause", "Problem", "Result", "Stopped", "TlsError", "Worker",
+    "Client", "Context", "Displaced", "Failure", "Pause", "Problem", "Result", "Stopped", "TlsError",
+    "Worker",
 ]
 __version__ = "0.1.0"

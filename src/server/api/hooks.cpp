@@ -97,6 +97,16 @@ std::map<std::string, std::string> shown_headers(const Hook& hook, const http::R
     return headers;
 }
 
+/// Its status is that of a missing login, but a sender of events has none.
+Problem not_genuine(const std::string& detail) {
+    return Problem("unauthenticated", detail)
+        .with("title", "The event is not signed with the secret of this hook")
+        .with(
+            "hint",
+            "docs/how-to/hooks.md says what a sender signs, and which header has the signature."
+        );
+}
+
 /// Only who has the secret of the hook may send events to it. A login is of no use here.
 Principal identify_sender(Service& service, Call& call) {
     Hook hook = find(service, call);
@@ -106,14 +116,14 @@ Principal identify_sender(Service& service, Call& call) {
         secrets = secrets_of(service, hook);
     } catch (const std::exception& error) {
         if (service.report) service.report("hook_without_secret", hook.name + ": " + error.what());
-        throw Problem("unauthenticated", "The server cannot read the secret of this hook.");
+        throw not_genuine("The server cannot read the secret of this hook.");
     }
     const hooks::HookRequest request{
         .header = [&](std::string_view name) { return call.request.header(name); },
         .body = call.request.body,
     };
     const hooks::Verdict verdict = hooks::verify(hook, secrets, request, service.clock.now());
-    if (!verdict.is_genuine()) throw Problem("unauthenticated", verdict.problem);
+    if (!verdict.is_genuine()) throw not_genuine(verdict.problem);
     call.workflow = hook.workflow;
     hooks::HookEvent event{
         .delivery = verdict.delivery,

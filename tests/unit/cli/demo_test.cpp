@@ -13,6 +13,7 @@
 
 #include <ebb/error.h>
 
+#include "cli/definition_file.h"
 #include "cli/open_store.h"
 #include "support/os_file.h"
 
@@ -80,6 +81,48 @@ TEST(Demo, EndsInThePresentAndGoesOnFromThere) {
     clock.advance(std::chrono::hours(1));
     const InstanceId id = engine.start("nightly-report", Payload("{}")).id;
     EXPECT_EQ(engine.find(id)->created_at, kPresent + std::chrono::hours(1));
+}
+
+/// An hour at the pace of the first minutes, with handlers that take no time.
+TEST(Demo, StaysHealthyWhileItGoesOn) {
+    ManualClock clock(kPresent);
+    Demo demo(clock);
+    const StorePtr store = demo.open("memory:");
+    DemoPlans plans;
+    HandlerRegistry handlers;
+    for (const DemoWorkflow& workflow : demo_workflows()) {
+        for (const std::string& name : missing_handlers(workflow.versions.back(), handlers)) {
+            if (name == "ship_abroad") continue;
+            handlers.add_raw(name, [&plans](const Payload&, const StepContext& step) {
+                return outcome_of(plans.next(step));
+            });
+        }
+    }
+    Engine engine(*store, handlers, {.threads = 1});
+    DemoDice dice(3);
+    const auto waiting = [&] { return engine.decisions({.limit = 1'000}).size(); };
+    const auto live = [&](InstanceStatus status, const char* workflow) {
+        return engine.list({.statuses = {status}, .workflow = workflow, .limit = 1'000}).size();
+    };
+    std::set<std::size_t> counts;
+    for (int turn = 0; turn < 600; ++turn) {
+        demo.turn(engine, dice);
+        // Retries wait for seconds.
+        for (int i = 0; i < 6; ++i) {
+            clock.advance(std::chrono::seconds(1));
+            while (engine.poll() > 0) {
+            }
+        }
+        if (turn < 50) continue;
+        counts.insert(waiting());
+        EXPECT_LE(waiting(), static_cast<std::size_t>(Demo::kDecisionsMax) + 8) << turn;
+        EXPECT_LE(live(InstanceStatus::DeadLetter, ""), Demo::kDeadLettersMax + 4U) << turn;
+        EXPECT_LE(live(InstanceStatus::Running, "shipment"), Demo::kShipmentsMax + 1U) << turn;
+    }
+    EXPECT_GT(counts.size(), 2U) << "nothing moves";
+    EXPECT_GT(live(InstanceStatus::Completed, "order"), 500U);
+    ASSERT_EQ(engine.retention().size(), 1U);
+    EXPECT_EQ(engine.retention().front().keep.completed, Demo::kPast);
 }
 
 TEST(Demo, IsTheSameForOneSeed) {

@@ -153,6 +153,15 @@ TEST(CliWrongInput, a_command_without_a_server_says_that_it_does_not_use_it) {
     world.environment["EBB_DB"] = world.path("ebb.db");
     const Outcome doctor = world.run({"doctor"});
     EXPECT_THAT(normal(world, doctor.err), HasSubstr("it works on <dir>/ebb.db (EBB_DB).\n"));
+    world.environment.erase("EBB_DB");
+    for (const char* command : {"doctor", "retention", "token"}) {
+        const Outcome refused = world.run({command});
+        EXPECT_EQ(refused.code, 2) << command;
+        EXPECT_THAT(refused.err, HasSubstr("give the --db of the server, or set EBB_DB"))
+            << command;
+        EXPECT_THAT(refused.err, Not(HasSubstr("memory"))) << command;
+    }
+    world.environment["EBB_DB"] = world.path("ebb.db");
     // --db is what was asked for.
     EXPECT_THAT(world.run_db({"doctor"}).err, Not(HasSubstr("EBB_SERVER")));
 }

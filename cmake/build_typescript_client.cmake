@@ -1,0 +1,10 @@
+# Compiles PACKAGE to OUT/dist. Without the compiler, because npm could not fetch it, the client is installed as source.
+file(REMOVE_RECURSE ${OUT}/dist)
+if(EXISTS ${TSC})
+  execute_process(COMMAND ${NODE} ${TSC} -p ${PACKAGE} --outDir ${OUT}/dist RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "The client for TypeScript does not compile.")
+  endif()
+  file(WRITE ${OUT}/package.json "{\"type\": \"module\"}\n")
+endif()
+file(TOUCH ${OUT}/built)
