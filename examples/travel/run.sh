@@ -11,7 +11,7 @@
 # Reads, and finds in a checkout by itself:
 #   EBB                 the ebb command; otherwise the one beside these files or in PATH
 #   EBB_DB              the URL of an empty PostgreSQL database
-#   EBB_PYTHON_CLIENT   the wheel ebb_client-....whl, or the folder clients/python; not needed if Python has it
+#   EBB_PYTHON_CLIENT   the wheel ebb_client-....whl, or the folder clients/python, unless Python has it
 #   EBB_AIRLINE         the program built of airline.cpp; otherwise it is built with c++ and pkg-config
 #   EBB_BUILD_DIR       of a checkout: where the examples were built
 # targets: ebb_command airline
@@ -38,7 +38,7 @@ fi
 [ -n "$EBB_DB" ] || fail "There is no database: set EBB_DB to the URL of an empty PostgreSQL database."
 export PYTHONPATH=$client${PYTHONPATH:+:$PYTHONPATH}
 /usr/bin/python3 -B -c "import BaseWorker, ebb_client.sql" ||
-    fail "Python does not find Ebb's client, or psycopg: set EBB_PYTHON_CLIENT to the wheel or to clients/python."
+    fail "Python does not find psycopg or Ebb's client: set EBB_PYTHON_CLIENT to the wheel or its folder."
 
 work=$(mktemp -d)
 workers=()
@@ -52,7 +52,8 @@ trap stop_all EXIT
 if [ -z "$airline" ]; then
     airline=$work/airline
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
-    flags=$(pkg-config --cflags --libs ebb ebb-postgres) || fail "Ebb's library for C++ is not found: set EBB_AIRLINE."
+    flags=$(pkg-config --cflags --libs ebb ebb-postgres) ||
+        fail "Ebb's library for C++ is not found: set EBB_AIRLINE."
     # shellcheck disable=SC2086  # several words
     c++ -std=c++20 -o "$airline" "$here/airline.cpp" $flags
 fi
@@ -84,11 +85,11 @@ start() {
     workers+=($!)
 }
 instance_of() { sql "SELECT instance_id FROM wed_flow WHERE customer = '$1'"; }
-# A worker that has ended would be waited for in vain.
+# A worker that has ended does nothing more: do not wait for it.
 check_workers() {
     local worker
     for worker in "${workers[@]}"; do
-        kill -0 "$worker" 2>/dev/null || fail "A worker has ended: what it said stands above."
+        kill -0 "$worker" 2>/dev/null || fail "A worker has ended. Its error is above."
     done
 }
 # Not a guess about time: the script waits until the hotel and the airline have done their part.

@@ -32,8 +32,8 @@ _GONE = {"EB002", "EB003", "EB009"}
 # A final state while others are pending: the job stays, and is done again when the pool is looked at.
 _REFUSED_FOR_NOW = {"EB005"}
 _OVERSTAYED = "25P03"
-# A write that is refused: an attribute that is not allowed, an invariant, a condition that fails. As in Ebb's own
-# workers, the same attempt again would end in the same way.
+# A write that is refused: an attribute that is not allowed, an invariant, a condition that fails. As in
+# Ebb's own workers, the same attempt again would end in the same way.
 _REFUSED_FOR_GOOD = {"EB006", "EB008", "23514"}
 _NO_SUCH_FUNCTION = "42883"
 

@@ -169,8 +169,8 @@ void end_handler(Transition& t, TokenId ended) {
         });
     if (handler == t.state.tokens.end()) return;
     // Where it may run, what it has done is not known.
-    const bool waits = handler->is_parked ||
-                       (handler->status == TokenStatus::Retrying && handler->due > t.now);
+    const bool waits =
+        handler->is_parked || (handler->status == TokenStatus::Retrying && handler->due > t.now);
     end_stopped_token(t, handler->id, !waits, waits ? Outcome::Failed : Outcome::Unknown);
 }
 

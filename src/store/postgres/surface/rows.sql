@@ -66,7 +66,7 @@ BEGIN
     RETURN NEW;
 END $work$;
 
--- TRUNCATE passes over the triggers of rows.
+-- TRUNCATE runs no trigger of a row.
 CREATE OR REPLACE FUNCTION ebb.surface_truncated() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN

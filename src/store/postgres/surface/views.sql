@@ -44,7 +44,7 @@ BEGIN
             SELECT x AS rule FROM jsonb_array_elements(v.program -> 'triggers') AS x WHERE x ->> 'name' = k ->> 'node'
         ) AS r ON true
         LEFT JOIN ebb.all_tasks AS t ON t.instance_id = i.id AND t.token = (k ->> 'id')::bigint
-        LEFT JOIN ebb.history AS h ON h.instance_id = i.id 
+        LEFT JOIN ebb.history AS h ON h.instance_id = i.id
             AND h.seq = coalesce(k ->> 'compensates', k ->> 'fired')::bigint
         LEFT JOIN ebb.history AS g ON k ->> 'compensates' IS NOT NULL AND g.instance_id = i.id AND g.seq = h.ref
         WHERE k ->> 'scope' IS NULL;
