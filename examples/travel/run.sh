@@ -5,18 +5,41 @@
 #
 #   ./dev demo travel             in a checkout: builds what it needs, then runs this
 #   examples/travel/run.sh        the same, if everything is built
+#   EBB_DB=postgresql://... EBB_PYTHON_CLIENT=... /usr/share/doc/ebb/examples/travel/run.sh
+#                                 where Ebb is installed; the database must be empty
 #
-# Reads EBB (the ebb command) and EBB_BUILD_DIR (where the examples were built); in a checkout both are found.
+# Reads, and finds in a checkout by itself:
+#   EBB                 the ebb command; otherwise the one beside these files or in PATH
+#   EBB_DB              the URL of an empty PostgreSQL database
+#   EBB_PYTHON_CLIENT   the wheel ebb_client-....whl, or the folder clients/python, unless Python has it
+#   EBB_AIRLINE         the program built of airline.cpp; otherwise it is built with c++ and pkg-config
+#   EBB_BUILD_DIR       of a checkout: where the examples were built
 # targets: ebb_command airline
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
-if [ -z "${EBB_TEST_POSTGRES_URL:-}" ]; then exec "$root/dev" pg "${BASH_SOURCE[0]}"; fi
+fail() { printf 'travel: %s\n' "$*" >&2; exit 1; }
 
-build=${EBB_BUILD_DIR:-$root/build/dev}
-ebb=${EBB:-$build/ebb}
-airline=$build/examples/airline
+export EBB_DB=${EBB_DB:-${EBB_TEST_POSTGRES_URL:-}}
+if [ -x "$root/dev" ]; then
+    if [ -z "$EBB_DB" ]; then exec "$root/dev" pg "${BASH_SOURCE[0]}"; fi
+    build=${EBB_BUILD_DIR:-$root/build/dev}
+    ebb=${EBB:-$build/ebb}
+    airline=${EBB_AIRLINE:-$build/examples/airline}
+    client=${EBB_PYTHON_CLIENT:-$root/clients/python}
+else
+    prefix=$(cd "$here/../../../../.." && pwd -P)
+    ebb=${EBB:-$prefix/bin/ebb}
+    [ -x "$ebb" ] || ebb=$(command -v ebb) || fail "There is no ebb command: set EBB."
+    airline=${EBB_AIRLINE:-}
+    client=${EBB_PYTHON_CLIENT:-}
+fi
+[ -n "$EBB_DB" ] || fail "There is no database: set EBB_DB to the URL of an empty PostgreSQL database."
+export PYTHONPATH=$client${PYTHONPATH:+:$PYTHONPATH}
+/usr/bin/python3 -B -c "import BaseWorker, ebb_client.sql" ||
+    fail "Python does not find psycopg or Ebb's client: set EBB_PYTHON_CLIENT to the wheel or its folder."
+
 work=$(mktemp -d)
 workers=()
 stop_all() {
@@ -26,8 +49,14 @@ stop_all() {
 }
 trap stop_all EXIT
 
-export EBB_DB=$EBB_TEST_POSTGRES_URL
-export PYTHONPATH=$root/clients/python
+if [ -z "$airline" ]; then
+    airline=$work/airline
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+    flags=$(pkg-config --cflags --libs ebb ebb-postgres) ||
+        fail "Ebb's library for C++ is not found: set EBB_AIRLINE."
+    # shellcheck disable=SC2086  # several words
+    c++ -std=c++20 -o "$airline" "$here/airline.cpp" $flags
+fi
 
 BOLD=""
 PLAIN=""
@@ -56,10 +85,18 @@ start() {
     workers+=($!)
 }
 instance_of() { sql "SELECT instance_id FROM wed_flow WHERE customer = '$1'"; }
+# A worker that has ended does nothing more: do not wait for it.
+check_workers() {
+    local worker
+    for worker in "${workers[@]}"; do
+        kill -0 "$worker" 2>/dev/null || fail "A worker has ended. Its error is above."
+    done
+}
 # Not a guess about time: the script waits until the hotel and the airline have done their part.
 wait_for_both() {
     local both="SELECT hotel_status, air_ticket_status FROM wed_flow WHERE customer = '$1'"
     until [ "$(sql "$both")" = 'Reserved|Purchased' ]; do
+        check_workers
         read -rt 0.05 <> <(:) || true
     done
 }
@@ -82,11 +119,13 @@ start /usr/bin/python3 -B "$here/validate.py" "$EBB_DB"
 mkfifo "$work/pipe"
 start /usr/bin/python3 -B "$here/hotel.py" "$EBB_DB" hotel-1 --stop-in-hotel "$work/pipe"
 victim=${workers[-1]}
-read -r line < "$work/pipe"
+exec 3<> "$work/pipe"
+until read -rt 0.2 -u 3 line; do check_workers; done
 echo "   Python: $line"
 
 say "4. kill -9 of that worker, in the middle of its reservation. Its transaction is gone with it."
 { kill -9 "$victim" && wait "$victim"; } 2>/dev/null || true
+unset 'workers[-1]'
 echo "   rooms reserved: $(sql 'SELECT count(*) FROM public.rooms')"
 
 say "5. Another worker takes over when the lease of the dead one has expired. The room is reserved once."

@@ -1,7 +1,7 @@
-// Goal: the surface accepts a condition exactly if the kernel, which decides for the flow as well, can
-// read it: one that it could not read would stop every process of Ebb at that flow. Method: random
-// conditions, of which some words are exchanged, removed or added, over attributes with names that
-// begin like escapes, keywords and types, in odd spellings, go to both.
+// Goal: the surface accepts a condition exactly if the kernel, which decides for the flow as well,
+// can read it: one that it could not read would stop every process of Ebb at that flow. Method:
+// random conditions, of which some words are exchanged, removed or added, over attributes with
+// names that begin like escapes, keywords and types, in odd spellings, go to both.
 
 #include <algorithm>
 #include <cctype>
@@ -99,9 +99,8 @@ std::string strange_condition(Dice& dice) {
 
 /// The same attributes with names that begin like an escape of a text, a keyword or a type.
 std::vector<predicate::Column> odd_columns(Dice& dice) {
-    static const std::vector<std::string> beginnings = words_of(
-        "v f n r t b x u e vis null_ not_ date_ true0 is or_ in and like1 vv xx ff"
-    );
+    static const std::vector<std::string> beginnings =
+        words_of("v f n r t b x u e vis null_ not_ date_ true0 is or_ in and like1 vv xx ff");
     std::vector<predicate::Column> columns = surface_columns();
     for (predicate::Column& column : columns) column.name = dice.pick(beginnings) + column.name;
     return columns;
@@ -116,9 +115,8 @@ std::string with_names(
         const auto found = std::find_if(plain.begin(), plain.end(), [&](const auto& column) {
             return column.name == name;
         });
-        return found == plain.end()
-                   ? name
-                   : columns[static_cast<std::size_t>(found - plain.begin())].name;
+        return found == plain.end() ? name
+                                    : columns[static_cast<std::size_t>(found - plain.begin())].name;
     };
     const auto is_of_name = [](char c) {
         return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
@@ -158,8 +156,7 @@ std::string in_odd_spelling(Dice& dice, const std::string& condition) {
 
 /// The kernel's refusal; empty if it accepts the condition.
 std::string kernel_refusal(
-    const std::string& condition,
-    const std::vector<predicate::Column>& columns = surface_columns()
+    const std::string& condition, const std::vector<predicate::Column>& columns = surface_columns()
 ) {
     try {
         (void)Predicate::compile(condition, columns);
@@ -238,7 +235,7 @@ TEST(SurfaceTokens, say_what_ebb_s_own_reader_of_conditions_does_not_have) {
         {"at + 'P1D' > due", "at character 6: 'P1D' is not valid: allowed is whole numbers with"},
         {"day = 'today'", "at character 7: 'today' is not valid: allowed is a date"},
         {"false and (i + 1 - i / (2 - 2) > 1 or 2147483647 + 1 > i)", "integer out of range"},
-        {"true or case when b then length(repeat('a', 2)) end = 1", "\"repeat\" is not allowed here."},
+        {"true or length(repeat('a', 2)) = 1", "\"repeat\" is not allowed here."},
         {"true or coalesce(i, 7 % (1 - 1)) = 1", "division by zero"},
         {"false and ('x' || 'y')::integer in (1, i)", "invalid input syntax for type integer"},
         {"null not in ((true >= true), .5)", "The types boolean and numeric cannot be matched"},

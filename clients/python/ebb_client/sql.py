@@ -80,6 +80,7 @@ class Worker(Handlers):
         self._running = {}  # by job
         self._jobs = queue.SimpleQueue()
         self._session = None
+        self._joined = 0  # how often
         self._notices = None
         self._is_stopping = False
         self._is_over = threading.Event()
@@ -122,6 +123,7 @@ class Worker(Handlers):
             f"{self.lease} s", socket.gethostname(), os.getpid()))[0]
         self._notices = Notices(control, channel)
         self._session = str(session)
+        self._joined += 1
         return control
 
     def _again(self):
@@ -204,14 +206,21 @@ class Worker(Handlers):
     def _work(self):
         """One thread: it runs handlers, and keeps its connection for the next one."""
         kept = [None]
+        made_at = 0  # of how many sessions it is
 
         def opened():
+            nonlocal made_at
             if kept[0] is None:
+                made_at = self._joined
                 kept[0] = _connect(self.url, autocommit=False)
             return kept[0]
 
         while (context := self._jobs.get()) is not None:
             context._open = opened
+            # What has ended the session, such as a restart of the server, may have ended this one, too.
+            if kept[0] is not None and made_at != self._joined:
+                kept[0].close()
+                kept[0] = None
             try:
                 self._run(context, opened)
             except _driver.Error:

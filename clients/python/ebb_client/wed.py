@@ -32,6 +32,9 @@ _GONE = {"EB002", "EB003", "EB009"}
 # A final state while others are pending: the job stays, and is done again when the pool is looked at.
 _REFUSED_FOR_NOW = {"EB005"}
 _OVERSTAYED = "25P03"
+# A write that is refused: an attribute that is not allowed, an invariant, a condition that fails. As in
+# Ebb's own workers, the same attempt again would end in the same way.
+_REFUSED_FOR_GOOD = {"EB006", "EB008", "23514"}
 _NO_SUCH_FUNCTION = "42883"
 
 _NEXT = ("SELECT wid, tgid FROM job_pool WHERE trname = %s AND (wid, tgid) > (%s, %s){} "
@@ -239,17 +242,17 @@ class BaseClass(abc.ABC):
             return False
         message = f"{type(error).__name__}: {error}".strip()[:_MESSAGE_MAX]
         _log.warning("%s: instance %s: %s", self.trname, wid, message)
-        self._report(wid, tgid, job and job[0], message)
+        self._report(wid, tgid, job and job[0], message, state in _REFUSED_FOR_GOOD)
         return False
 
-    def _report(self, wid, tgid, job, message):
+    def _report(self, wid, tgid, job, message, is_permanent=False):
         """The attempt has failed: the server counts it, and says when it is due again."""
         if job is None:
             return
         _tell(self.connection, "BEGIN")
         try:
             if self._claim(wid, tgid) is not None:
-                _ask(self.connection, "SELECT wed_fail(%s, %s)", job, message)
+                _ask(self.connection, "SELECT wed_fail(%s, %s, %s)", job, message, is_permanent)
             _tell(self.connection, "COMMIT")
         except _driver.Error as error:
             if self.connection.closed:

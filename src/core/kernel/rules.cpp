@@ -239,6 +239,7 @@ void take(Transition& t, const Origin& origin, Written written) {
     *t.state.rules = std::move(outcome.state);
     disarm(t, outcome.disarmed);
     if (outcome.verdict == Verdict::Exception) return raise(t, origin, write, outcome);
+    end_handler(t, origin.token);
     end_exception(t);
     if (outcome.verdict == Verdict::Stops) return stop_pending(t, origin, written.result);
     if (outcome.verdict != Verdict::Completed) {

@@ -162,6 +162,18 @@ void raise(Transition& t, const Origin& origin, Seq write, const rules::Outcome&
     enter_dead_letter(t, raised);
 }
 
+void end_handler(Transition& t, TokenId ended) {
+    const auto handler =
+        std::find_if(t.state.tokens.begin(), t.state.tokens.end(), [&](const Token& token) {
+            return token.id != ended && is_exception_handler(t, token);
+        });
+    if (handler == t.state.tokens.end()) return;
+    // Where it may run, what it has done is not known.
+    const bool waits =
+        handler->is_parked || (handler->status == TokenStatus::Retrying && handler->due > t.now);
+    end_stopped_token(t, handler->id, !waits, waits ? Outcome::Failed : Outcome::Unknown);
+}
+
 void end_exception(Transition& t) {
     if (std::exchange(t.state.rules->exception, 0) == 0) return;
     if (t.phase() != InstanceStatus::DeadLetter) return;

@@ -52,6 +52,10 @@ void raise(Transition& t, const Origin& origin, Seq write, const rules::Outcome&
 /// The attributes are no longer those of an exception.
 void end_exception(Transition& t);
 
+/// What ends an exception ends its handler, too, unless that has ended by itself (`ended`): its
+/// outcome would come too late.
+void end_handler(Transition& t, TokenId ended);
+
 /// A transition that will not write.
 struct Unwritten {
     TokenId token = 0;  ///< 0: it is already gone

@@ -1,9 +1,12 @@
 #include "core/rules/write.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/expression/expression.h"
@@ -99,18 +102,24 @@ class Writing {
         return at < write_.armed.size() && write_.armed[at];
     }
 
-    /// Transitions that wait for their time do not count: an end does not wait for them.
-    bool has_running() const {
-        for (std::size_t i = 0; i < write_.pending.size(); ++i) {
-            if (write_.pending[i] && !is_armed(static_cast<int>(i))) return true;
+    /// Transitions that wait for their time do not count, because an end does not wait for them;
+    /// nor does the handler of an exception, because what ends the exception ends it, too.
+    std::vector<std::string_view> running() const {
+        std::vector<std::string_view> names;
+        for (std::size_t i = 0; i < program_.triggers().size(); ++i) {
+            const int index = static_cast<int>(i);
+            if (is_pending(index) && !is_armed(index)) names.push_back(trigger(index).name);
         }
-        return false;
+        return names;
     }
 
     /// Armed ones do count, unless this write disarms them.
     bool has_pending() const {
-        const auto all = std::count(write_.pending.begin(), write_.pending.end(), true);
-        return static_cast<std::size_t>(all) > outcome_.disarmed.size();
+        std::size_t all = 0;
+        for (std::size_t i = 0; i < program_.triggers().size(); ++i) {
+            if (is_pending(static_cast<int>(i))) ++all;
+        }
+        return all > outcome_.disarmed.size();
     }
 
     /// Nothing fires any more.
@@ -388,15 +397,21 @@ class Writing {
 
     void end() {
         using enum Rules::FinalWhilePending;
-        const bool is_at_end = !has_running();
+        const std::vector<std::string_view> others = running();
+        const bool is_at_end = others.empty();
         const Rules::FinalWhilePending reaction = program_.rules().final_while_pending;
         if (!is_at_end && reaction == Refuse) {
             const auto at = static_cast<std::size_t>(outcome_.final_condition);
+            constexpr std::size_t kShownMax = 8;
+            const std::size_t shown = std::min(others.size(), kShownMax);
             throw Refusal{
                 "final_while_pending",
                 fmt::format(
-                    "The final condition \"{}\" would hold while other transitions are pending.",
-                    program_.finals()[at].name
+                    "The final condition \"{}\" would hold while other transitions are pending: "
+                    "{}{}.",
+                    program_.finals()[at].name,
+                    fmt::join(others.begin(), others.begin() + static_cast<int>(shown), ", "),
+                    shown < others.size() ? ", ..." : ""
                 )
             };
         }

@@ -36,3 +36,34 @@ TRUNCATE wed_flow;
 TRUNCATE wed_trig;
 TRUNCATE wed_attr CASCADE;
 SELECT count(*) FROM wed_flow;
+\echo what is locked is seen
+INSERT INTO wed_flow DEFAULT VALUES RETURNING wid;
+BEGIN; SELECT pg_try_advisory_xact_lock(3, 1); SELECT wid, trname, lckid = current_user FROM locked;
+SELECT trname, jobs FROM ready ORDER BY trname; SELECT trname, jobs FROM running; COMMIT;
+SELECT count(*) FROM locked;
+\echo the worker of a transition is seen in the trace
+SELECT wed_complete(job, '{"b": "x"}') FROM wed_claim('one', 1, 'w1');
+SELECT trw, worker FROM wed_trace WHERE wid = 3 ORDER BY seq;
+\echo histories keep the names of their time
+UPDATE wed_attr SET aname = 'bb' WHERE aname = 'b';
+SELECT wed_write(3, '{"c": "z"}');
+SELECT ebb.set_flow(current_schema()::text, 'external_writes', 'all');
+SELECT wed_write(3, '{"bb": "y"}');
+SELECT trw, state FROM wed_trace WHERE wid = 3 ORDER BY seq;
+\echo an exception that another write resolves takes its handler along
+INSERT INTO wed_flow (c) VALUES ('x') RETURNING wid;
+BEGIN; SELECT pg_try_advisory_xact_lock(4, 1); UPDATE wed_flow SET a = 'gone' WHERE wid = 4; COMMIT;
+SELECT trname, cause FROM job_pool WHERE wid = 4;
+SELECT job FROM wed_claim('_EXCPT') \gset
+UPDATE wed_flow SET a = 'still gone' WHERE wid = 4;
+SELECT trname, status FROM job_pool WHERE wid = 4;
+UPDATE wed_flow SET a = 'go' WHERE wid = 4;
+SELECT trname, status FROM job_pool WHERE wid = 4;
+SELECT wed_complete(:'job', '{"a": "late"}');
+INSERT INTO wed_flow (c) VALUES ('x') RETURNING wid;
+BEGIN; SELECT pg_try_advisory_xact_lock(5, 1); UPDATE wed_flow SET a = 'gone' WHERE wid = 5; COMMIT;
+UPDATE wed_flow SET bb = 'end' WHERE wid = 5;
+SELECT trw, fired, status FROM trace_of(5);
+\echo what cannot be
+INSERT INTO wed_trig (trname, cpred) VALUES ('One', $$a = 'x'$$);
+UPDATE wed_flow SET wid = 17 WHERE wid = 4;

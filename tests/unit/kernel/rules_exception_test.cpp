@@ -117,12 +117,43 @@ TEST(RulesHandler, is_called_once_while_transitions_beside_it_write) {
     const Invocation handler = call_of(world, kExceptionStep);
     world.complete(air, R"({"air": "booked"})");
     ASSERT_EQ(world.state.tokens.size(), 1U);
-    // Another repairs the state meanwhile; the handler is then a writer like others.
-    EXPECT_EQ(write(world, R"({"hotel": "wanted"})", true), Verdict::Changed);
-    EXPECT_EQ(world.state.rules->exception, 0);
-    world.complete(handler, R"({"phase": "seen"})");
+    world.complete(handler, R"({"hotel": "wanted"})");
     world.complete(call_of(world, "hotel"), R"({"hotel": "booked"})");
     EXPECT_EQ(world.status(), "completed");
+}
+
+TEST(RulesHandler, ends_with_the_exception_when_a_write_of_another_resolves_it) {
+    KernelWorld world(travel(kHandled), R"({"air": "booked", "hotel": "full"})");
+    const Invocation handler = call_of(world, kExceptionStep);
+    EXPECT_EQ(write(world, R"({"hotel": "wanted"})", true), Verdict::Changed);
+    EXPECT_EQ(world.state.rules->exception, 0);
+    ASSERT_EQ(world.state.tokens.size(), 1U);
+    EXPECT_EQ(world.program->node(world.state.tokens.front().node).name, "hotel");
+    EXPECT_NE(world.history_text().find("step_stopped"), std::string::npos) << world.history_text();
+    world.complete(handler, R"({"phase": "too late"})");
+    EXPECT_EQ(world.state.rules->values[2].json, "\"open\"");
+    world.complete(call_of(world, "hotel"), R"({"hotel": "booked"})");
+    EXPECT_EQ(world.status(), "completed");
+}
+
+TEST(RulesHandler, stands_against_no_final_condition) {
+    KernelWorld world(
+        travel(std::string(kHandled) + R"("final_while_pending": "refuse",)"),
+        R"({"air": "booked", "hotel": "full"})"
+    );
+    EXPECT_EQ(write(world, R"({"phase": "stopped"})"), Verdict::Changed);
+    EXPECT_EQ(world.status(), "completed");
+}
+
+TEST(RulesHandler, stays_while_the_exception_does) {
+    KernelWorld world(travel(kHandled), R"({"air": "booked", "hotel": "full"})");
+    const TokenId handler = world.state.tokens.front().id;
+    EXPECT_EQ(write(world, R"({"phase": "shut"})"), Verdict::Changed);
+    // It is another one: nothing holds and nothing is pending.
+    EXPECT_EQ(write(world, R"({"hotel": "wanted"})", true), Verdict::Changed);
+    EXPECT_NE(world.state.rules->exception, 0);
+    ASSERT_EQ(world.state.tokens.size(), 1U);
+    EXPECT_EQ(world.state.tokens.front().id, handler);
 }
 
 TEST(RulesHandler, is_undone_by_a_cancel_like_a_transition) {

@@ -11,7 +11,7 @@ DECLARE
     );
 BEGIN
     IF parts IS NULL THEN
-        RAISE EXCEPTION 'This is not a job: "%". It must be as work_claim has said it.', left($1, 100)
+        RAISE EXCEPTION 'This is not a job: "%". It must be as work_claim or wed_claim has said it.', left($1, 100)
             USING ERRCODE = 'EB011';
     END IF;
     instance_id := parts[1];

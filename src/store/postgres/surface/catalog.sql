@@ -39,7 +39,7 @@ REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FRO
 -- Nothing keeps values of these types, and all functions that have them are made again.
 DO $do$ BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
-    DROP FUNCTION IF EXISTS ebb.rules_cause(jsonb, text, jsonb, text[]),
+    DROP FUNCTION IF EXISTS ebb.flow_fail(text, text, text), ebb.rules_cause(jsonb, text, jsonb, text[]),
         ebb.rules_fired(jsonb, boolean[], text[], integer, integer[], integer, jsonb, boolean, jsonb);
     DROP TYPE IF EXISTS ebb.rules_token, ebb.rules_merged, ebb.rules_decision, ebb.rules_row, ebb.rules_put CASCADE;
     CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
@@ -76,6 +76,17 @@ BEGIN
         RAISE EXCEPTION 'The role "%" has no right "%" in the flow "%".', session_user, $2, $1
             USING ERRCODE = '42501', HINT = 'The owner of the schema gives it with grant_flow.';
     END IF;
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.rules_refuse_value(name text, type text, given jsonb) RETURNS void
+LANGUAGE plpgsql IMMUTABLE AS $work$
+BEGIN
+    RAISE EXCEPTION 'The attribute "%" (%) cannot be %; allowed is %.', $1, $2, left($3::text, 60), CASE $2
+        WHEN 'text' THEN 'a text' WHEN 'boolean' THEN 'true or false' WHEN 'integer' THEN 'a whole number of 64 bits'
+        WHEN 'numeric' THEN 'a decimal number' WHEN 'uuid' THEN 'a text with a uuid'
+        WHEN 'date' THEN 'a text with a date, such as 2026-11-21'
+        ELSE 'a text with a time, such as 2026-11-21T08:30:00Z'
+    END USING ERRCODE = 'EB008';
 END $work$;
 
 -- A value of a type that must be read, as the state holds it.
@@ -121,11 +132,9 @@ BEGIN
         ELSE
             NULL;
     END CASE;
-    RAISE EXCEPTION 'The attribute "%" (%) cannot be %.', $1, $2, left($3::text, 60)
-        USING ERRCODE = 'EB008';
+    PERFORM ebb.rules_refuse_value($1, $2, $3);
 EXCEPTION WHEN data_exception THEN
-    RAISE EXCEPTION 'The attribute "%" (%) cannot be %.', $1, $2, left($3::text, 60)
-        USING ERRCODE = 'EB008';
+    PERFORM ebb.rules_refuse_value($1, $2, $3);
 END $work$;
 
 -- A value as the state holds it: `given` is JSON, or the JSON text of what a column holds.

@@ -14,13 +14,14 @@ BEGIN
     EXECUTE format(
         'SELECT wid FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE', $1.flow
     ) INTO wid USING id;
+    -- Of a compensation, its own handler.
     SELECT o.token, c.handler INTO token, handler FROM (
         SELECT jsonb_path_query_first(
             i.state::jsonb, '$.tokens[*] ? (@.id == $id)', jsonb_build_object('id', p.token)
         ) AS token, i.version
         FROM ebb.instances AS i WHERE i.id = p.instance_id AND i.workflow = $1.flow FOR UPDATE
     ) AS o LEFT JOIN ebb.calls AS c ON c.workflow = $1.flow AND c.version = o.version
-        AND c.node = o.token ->> 'node' AND NOT c.is_compensation;
+        AND c.node = o.token ->> 'node' AND c.is_compensation = (o.token ? 'compensates');
     IF wid IS NULL OR token IS NULL OR (token ->> 'visit')::bigint <> p.visit
         OR coalesce((token ->> 'attempt')::integer, 0) <> p.attempt
         OR coalesce((token ->> 'pauses')::integer, 0) <> p.pauses
@@ -122,6 +123,7 @@ DECLARE
     f ebb.flows;
     rules jsonb;
     own ebb.workers;
+    is_undo boolean;  -- the handler of a compensation has this name
     one record;
     ids uuid[] := '{}';
     tokens bigint[] := '{}';
@@ -136,7 +138,11 @@ BEGIN
         v.program, '$.triggers[*] ? (@.handler == $name)', jsonb_build_object('name', $2)
     ) INTO rules
     FROM ebb.flow_versions AS v WHERE v.flow = $1 AND v.version = f.version;
-    IF coalesce(rules, '[]') = '[]' AND $2 IS DISTINCT FROM '_EXCPT' THEN
+    SELECT EXISTS (
+        SELECT 1 FROM ebb.calls AS c
+        WHERE c.workflow = $1 AND c.version = f.version AND c.is_compensation AND c.handler = $2
+    ) INTO is_undo;
+    IF coalesce(rules, '[]') = '[]' AND NOT is_undo AND $2 IS DISTINCT FROM '_EXCPT' THEN
         RAISE EXCEPTION 'The flow "%" has no transition "%".', $1, left($2, 80) USING ERRCODE = 'EB013';
     END IF;
     IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = $1) THEN
@@ -166,7 +172,27 @@ BEGIN
     own := ebb.flow_worker($4, $2, coalesce((
         SELECT max((r ->> 'timeout')::bigint) FROM jsonb_array_elements(rules) AS r
     ), 3600000000));
-    RETURN QUERY SELECT l.instance_id, l.token FROM ebb.flow_lease(own.id, $2, ids, tokens) AS l;
+    IF NOT is_undo THEN
+        RETURN QUERY SELECT l.instance_id, l.token FROM ebb.flow_lease(own.id, $2, ids, tokens) AS l;
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT l.instance_id, (ebb.work_parts(l.job)).token FROM ebb.work_lease(own, ids, tokens) AS l;
+    PERFORM ebb.flow_give_up(ids, tokens);
+END $work$;
+
+-- What the rows of tasks say is not what the state wants, or an attempt was lost: the engine decides.
+CREATE OR REPLACE FUNCTION ebb.flow_give_up(ids uuid[], tokens bigint[]) RETURNS void
+LANGUAGE plpgsql AS $work$
+DECLARE
+    bad integer;
+BEGIN
+    UPDATE ebb.tasks AS t SET handler = '', lease_until = NULL
+    FROM unnest($1, $2) AS l (id, token)
+    WHERE t.instance_id = l.id AND t.token = l.token AND t.lease_owner IS NULL;
+    GET DIAGNOSTICS bad = ROW_COUNT;
+    IF bad > 0 THEN
+        PERFORM ebb.work_ring(false);
+    END IF;
 END $work$;
 
 -- Leases those of the locked tasks that can be called now, for the timeout of their version.
@@ -195,14 +221,7 @@ BEGIN
     IF bad = cardinality($3) THEN
         RETURN;
     END IF;
-    -- What the row says is not what the state wants, or an attempt was lost: the engine decides.
-    UPDATE ebb.tasks AS t SET handler = '', lease_until = NULL
-    FROM unnest($3, $4) AS l (id, token)
-    WHERE t.instance_id = l.id AND t.token = l.token AND t.lease_owner IS NULL;
-    GET DIAGNOSTICS bad = ROW_COUNT;
-    IF bad > 0 THEN
-        PERFORM ebb.work_ring(false);
-    END IF;
+    PERFORM ebb.flow_give_up($3, $4);
 END $work$;
 
 -- The due tasks of a transition, the best first, locked. Those of queues with limits are for work_claim.
@@ -213,7 +232,7 @@ LANGUAGE sql VOLATILE AS $work$
     WITH candidates AS MATERIALIZED (
         SELECT c.* FROM (
             SELECT DISTINCT k.queue FROM ebb.calls AS k
-            WHERE k.workflow = $1 AND k.handler = $2 AND NOT k.is_compensation
+            WHERE k.workflow = $1 AND k.handler = $2
               AND NOT EXISTS (SELECT 1 FROM ebb.queues AS q WHERE q.name = k.queue)
         ) AS p CROSS JOIN LATERAL (
             SELECT t.rank, t.instance_id, t.token, t.queue
@@ -266,7 +285,7 @@ BEGIN
     RETURN own_row;
 END $work$;
 
-CREATE OR REPLACE FUNCTION ebb.flow_fail(flow text, job text, message text) RETURNS text
+CREATE OR REPLACE FUNCTION ebb.flow_fail(flow text, job text, message text, permanent boolean) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
     f ebb.flows := ebb.flow_of($1);
@@ -283,7 +302,7 @@ BEGIN
     ) END;
     SELECT * INTO free FROM ebb.flow_free_job($1, place.id, tgid);
     IF free.job IS DISTINCT FROM $2 THEN
-        RETURN ebb.work_fail(ebb.flow_session(f, $2), $2, $3);
+        RETURN ebb.work_fail(ebb.flow_session(f, $2), $2, $3, 'error', $4);
     END IF;
     -- It is not leased: this transaction has the lock, and leases the job for this failure. A setting may be
     -- forged, but not the lock.
@@ -296,7 +315,7 @@ BEGIN
     END IF;
     own := ebb.flow_worker(NULL, free.trname, free.timeout);
     SELECT l.job INTO leased FROM ebb.work_lease(own, ARRAY[place.id], ARRAY[free.token]) AS l;
-    RETURN ebb.work_fail(own.session, leased, $3);
+    RETURN ebb.work_fail(own.session, leased, $3, 'error', $4);
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.flow_release(flow text, job text) RETURNS boolean

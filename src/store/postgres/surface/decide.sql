@@ -135,6 +135,18 @@ LANGUAGE sql IMMUTABLE AS $work$
     WHERE (t ->> 'enabled')::boolean AND n <= 5
 $work$;
 
+-- The transitions that a final condition would have to wait for: not those that wait for their time, and not the
+-- handler of an exception.
+CREATE OR REPLACE FUNCTION ebb.rules_pending_names(program jsonb, pending integer[], waiting integer[]) RETURNS text
+LANGUAGE sql IMMUTABLE AS $work$
+    SELECT string_agg(n.name, ', ' ORDER BY n.branch) FILTER (WHERE n.place <= 8)
+        || CASE WHEN count(*) > 8 THEN ', ...' ELSE '' END
+    FROM (
+        SELECT b AS branch, $1 -> 'triggers' -> (b - 1) ->> 'name' AS name, row_number() OVER (ORDER BY b) AS place
+        FROM unnest($2) AS b WHERE b <> ALL ($3) AND b <= jsonb_array_length($1 -> 'triggers')
+    ) AS n
+$work$;
+
 -- Nothing fires, and nothing is pending: why.
 CREATE OR REPLACE FUNCTION ebb.rules_cause(
     marks jsonb, OUT cause text, OUT message text
@@ -192,6 +204,7 @@ DECLARE
     others text[] := '{}';      -- the other tokens
     ids bigint[] := '{}';
     pending integer[] := '{}';  -- their branches
+    is_handling boolean;        -- the handler of exceptions is one of them; what ends the exception ends it, too
     waiting integer[] := '{}';  -- of these, the triggers whose time runs
     armed integer[] := '{}';
     disarmed integer[] := '{}';
@@ -230,6 +243,7 @@ BEGIN
             END IF;
         END IF;
     END LOOP;
+    is_handling := handler_branch = ANY (pending);
     -- The event that will represent the write: behind the one of the output, if there is one.
     write_seq := CASE WHEN is_start THEN seq WHEN is_own THEN seq + 2 ELSE seq + 1 END;
     asks_all := is_start OR source IN ('repair', 'handler') OR raised <> 0
@@ -245,12 +259,12 @@ BEGIN
     final_name := ebb.rules_first($1 -> 'finals', 'final condition', $5, $6, number) ->> 'name';
     number := number + jsonb_array_length($1 -> 'finals');
     IF final_name IS NOT NULL THEN
-        is_end := cardinality(pending) = cardinality(waiting);
+        is_end := cardinality(pending) - is_handling::integer = cardinality(waiting);
         disarmed := waiting;
         finishing := NOT is_end;
         IF finishing AND $1 ->> 'final_while_pending' = 'refuse' THEN
-            RAISE EXCEPTION 'The final condition "%" would hold while other transitions are pending.', final_name
-                USING ERRCODE = 'EB005';
+            RAISE EXCEPTION 'The final condition "%" would hold while other transitions are pending: %.', final_name,
+                ebb.rules_pending_names($1, pending, waiting) USING ERRCODE = 'EB005';
         END IF;
     ELSE
         rule := ebb.rules_first($1 -> 'exceptions', 'exception', $5, $6, number);
@@ -273,7 +287,9 @@ BEGIN
                 RAISE EXCEPTION 'A transition has run 100 times in a row without changing an attribute.'
                     USING ERRCODE = 'EB009';
             END IF;
-            IF cardinality(fired) + cardinality(armed) = 0 AND cardinality(pending) = cardinality(disarmed) THEN
+            IF cardinality(fired) + cardinality(armed) = 0
+                AND cardinality(pending) - is_handling::integer = cardinality(disarmed)
+            THEN
                 IF is_start THEN
                     RAISE EXCEPTION 'No trigger and no final condition holds for these attributes.' USING
                         ERRCODE = 'EB001', DETAIL = values_text, HINT = ebb.rules_needs($1);
@@ -333,6 +349,23 @@ BEGIN
         others := ARRAY(SELECT o FROM unnest(others, pending) AS x (o, b) WHERE b <> ALL (disarmed));
         ids := ARRAY(SELECT t FROM unnest(ids, pending) AS x (t, b) WHERE b <> ALL (disarmed));
         pending := ARRAY(SELECT b FROM unnest(pending) AS b WHERE b <> ALL (disarmed));
+    END IF;
+    IF is_handling AND cause IS NULL THEN
+        number := array_position(pending, handler_branch);
+        one := others[number];
+        seq := seq + 1;
+        events := events || ROW(
+            seq, 'step_stopped', one ->> 'node', (one ->> 'id')::bigint, (one ->> 'visit')::bigint,
+            (one ->> 'attempt')::integer, (one ->> 'input')::bigint, NULL, NULL, '{"outcome":"' || CASE
+                WHEN one ->> 'status' = 'retrying' AND NOT one ? 'in_doubt'
+                    AND (one ->> 'due')::bigint > ($3 ->> 'now')::bigint THEN 'failed'
+                ELSE 'unknown'
+            END || '"}'
+        )::ebb.rules_row;
+        d.drops := d.drops || (one ->> 'id')::bigint;
+        others := others[1:number - 1] || others[number + 1:];
+        ids := ids[1:number - 1] || ids[number + 1:];
+        pending := pending[1:number - 1] || pending[number + 1:];
     END IF;
     IF own_id <> 0 THEN
         d.ends := own_id;

@@ -7,7 +7,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
     SELECT ARRAY[
         'ebb.flow_claim(text,text,integer,text)'::regprocedure,
         'ebb.flow_end(text,text,jsonb)'::regprocedure,
-        'ebb.flow_fail(text,text,text)'::regprocedure,
+        'ebb.flow_fail(text,text,text,boolean)'::regprocedure,
         'ebb.flow_release(text,text)'::regprocedure,
         'ebb.flow_write(text,bigint,jsonb,text,text)'::regprocedure,
         'ebb.flow_cancel(text,bigint)'::regprocedure,
@@ -40,7 +40,8 @@ BEGIN
     END LOOP;
     EXECUTE format(
         'GRANT SELECT ON %1$I.wed_flow, %1$I.wed_attr, %1$I.wed_trig, %1$I.job_pool, %1$I.st_status,'
-        ' %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans, %1$I.ready, %1$I.running, %1$I.late, %1$I.failed TO %2$I', $1, $2
+        ' %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans, %1$I.ready, %1$I.running, %1$I.late, %1$I.failed,'
+        ' %1$I.locked TO %2$I', $1, $2
     );
 END $work$;
 

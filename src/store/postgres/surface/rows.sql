@@ -66,7 +66,7 @@ BEGIN
     RETURN NEW;
 END $work$;
 
--- TRUNCATE passes over the triggers of rows.
+-- TRUNCATE runs no trigger of a row.
 CREATE OR REPLACE FUNCTION ebb.surface_truncated() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
@@ -80,7 +80,10 @@ DECLARE
     one text;
 BEGIN
     FOREACH one IN ARRAY ARRAY['wed_attr', 'wed_trig', 'wed_flow'] LOOP
-        EXECUTE format('DROP TRIGGER IF EXISTS not_truncated ON %I.%I', $1, one);
+        CONTINUE WHEN EXISTS (
+            SELECT 1 FROM pg_trigger AS t
+            WHERE t.tgrelid = format('%I.%I', $1, one)::regclass AND t.tgname = 'not_truncated'
+        );
         EXECUTE format(
             'CREATE TRIGGER not_truncated BEFORE TRUNCATE ON %I.%I'
             ' FOR EACH STATEMENT EXECUTE FUNCTION ebb.surface_truncated(%L)', $1, one, $1

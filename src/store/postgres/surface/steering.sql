@@ -87,7 +87,8 @@ DECLARE
     is_write boolean;
 BEGIN
     IF $4 IS NULL OR $4 NOT IN ('rematch', 'stop') THEN
-        RAISE EXCEPTION 'After a recovery follows rematch or stop, not "%".', left($4, 80) USING ERRCODE = 'EB011';
+        RAISE EXCEPTION 'What wed_recover does in the end is "rematch" or "stop", not "%".', left($4, 80)
+            USING ERRCODE = 'EB011';
     END IF;
     PERFORM ebb.flow_check_right($1, 'recover');
     EXECUTE format(
@@ -112,7 +113,10 @@ BEGIN
         'UPDATE %I.%I SET enabled = NOT enabled WHERE %I::text = $1 RETURNING enabled', $1, $2, $3
     ) INTO becomes USING $4;
     IF becomes IS NULL THEN
-        RAISE EXCEPTION 'There is no % %.', $3, coalesce(left($4, 80), 'NULL') USING ERRCODE = 'EB013';
+        RAISE EXCEPTION '%', CASE $3
+            WHEN 'tgid' THEN format('There is no trigger with the tgid %s.', coalesce(left($4, 80), 'NULL'))
+            ELSE format('There is no attribute "%s".', left($4, 80))
+        END USING ERRCODE = 'EB013';
     END IF;
     RETURN becomes;
 END $work$;

@@ -125,7 +125,8 @@ BEGIN
         NEW.tgid <> OLD.tgid OR NEW.trname IS DISTINCT FROM OLD.trname OR NEW.cfinal <> OLD.cfinal
         OR NEW.cexcpt <> OLD.cexcpt OR NEW.cinv <> OLD.cinv OR NEW.node IS DISTINCT FROM OLD.node
     ) THEN
-        RAISE EXCEPTION 'The number, the transition and the kind of the trigger "%" stay as they are.', OLD.tgname
+        RAISE EXCEPTION 'The trigger "%" keeps its tgid, its trname and its kind (trigger, final condition, exception or invariant).',
+            OLD.tgname
             USING ERRCODE = 'EB007', HINT = 'Disable it, and add another one.';
     END IF;
     IF NEW.cfinal::integer + NEW.cexcpt::integer + NEW.cinv::integer > 1 THEN
@@ -147,6 +148,13 @@ BEGIN
         PERFORM ebb.rules_check_name('condition', NEW.cname);
     ELSE
         PERFORM ebb.rules_check_name('transition', NEW.trname);
+        IF TG_OP = 'INSERT' AND to_regclass(format('%I.wed_trig_lower_trname_idx', own)) IS NOT NULL AND EXISTS (
+            SELECT 1 FROM unnest(ebb.flow_rows(own, 'wed_trig', 'tgid')) AS r
+            WHERE lower(r ->> 'trname') = lower(NEW.trname)
+        ) THEN
+            RAISE EXCEPTION 'The transition "%" has a trigger already.', NEW.trname USING ERRCODE = '23505',
+                HINT = format('ebb.set_flow(%L, ''many_triggers'', ''on'') allows several.', own);
+        END IF;
         NEW.tgname := coalesce(NEW.tgname, NEW.trname);
         IF TG_OP = 'INSERT' THEN
             NEW.node := ebb.flow_node(own, NEW.trname, NEW.tgname);
@@ -204,7 +212,8 @@ BEGIN
             left($1, 80) USING ERRCODE = 'EB007';
     END IF;
     IF EXISTS (SELECT 1 FROM ebb.workflows AS w WHERE w.name = $1) THEN
-        RAISE EXCEPTION 'There is already a workflow "%".', $1 USING ERRCODE = 'EB007';
+        RAISE EXCEPTION 'There is already a workflow "%".', $1 USING ERRCODE = 'EB007',
+            HINT = 'The name of a flow that was dropped stays taken, because its versions stay.';
     END IF;
     EXECUTE format('CREATE SCHEMA %I', $1);
     INSERT INTO ebb.flows (flow) VALUES ($1);
@@ -288,7 +297,7 @@ BEGIN
         END LOOP;
         EXECUTE format(
             'DROP VIEW %1$I.job_pool, %1$I.st_status, %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans, %1$I.ready,'
-            ' %1$I.running, %1$I.late, %1$I.failed', $1
+            ' %1$I.running, %1$I.late, %1$I.failed, %1$I.locked', $1
         );
         EXECUTE format('DROP TABLE %1$I.wed_attr, %1$I.wed_trig', $1);
     END IF;

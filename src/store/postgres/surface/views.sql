@@ -3,13 +3,22 @@
 CREATE OR REPLACE FUNCTION ebb.flow_views(flow text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
+    IF to_regprocedure(format('%I.wed_fail(text,text)', $1)) IS NOT NULL THEN
+        EXECUTE format('DROP FUNCTION %I.wed_fail(text, text)', $1);  -- of an earlier installation
+    END IF;
     EXECUTE format($body$
         CREATE OR REPLACE VIEW %1$I.job_pool AS
         SELECT f.wid, CASE WHEN k ->> 'node' = '_EXCPT' THEN 0 ELSE (r.rule ->> 'tgid')::integer END AS tgid,
-               coalesce(r.rule ->> 'handler', k ->> 'node') AS trname, t.lease_owner AS lckid,
+               coalesce(r.rule ->> CASE WHEN k ->> 'compensates' IS NULL THEN 'handler' ELSE 'compensate' END, k ->> 'node')
+                   AS trname, t.lease_owner AS lckid,
                make_interval(secs => coalesce((r.rule ->> 'timeout')::double precision, 3600000000) / 1000000)
                    AS timeout,
-               CASE WHEN h.type = 'input_resolved' THEN h.payload::json -> 'state' ELSE h.payload::json END AS payload,
+               CASE
+                   WHEN k ->> 'compensates' IS NOT NULL THEN json_build_object(
+                       'input', nullif(g.payload, '')::json, 'output', nullif(h.payload, '')::json
+                   )
+                   WHEN h.type = 'input_resolved' THEN h.payload::json -> 'state' ELSE h.payload::json
+               END AS payload,
                f.instance_id, (k ->> 'id')::bigint AS token, (k ->> 'visit')::bigint AS visit,
                coalesce((k ->> 'attempt')::integer, 0) AS attempt,
                CASE
@@ -23,7 +32,10 @@ BEGIN
                to_timestamp(t.due_at / 1000000.0) AS due_at,
                format('%%s:%%s:%%s:%%s:%%s', i.id, k ->> 'id', k ->> 'visit', coalesce(k ->> 'attempt', '0'),
                    coalesce(k ->> 'pauses', '0')) AS job,
-               CASE WHEN h.type = 'input_resolved' THEN h.payload::json ->> 'cause' END AS cause
+               CASE
+                   WHEN k ->> 'compensates' IS NOT NULL THEN 'undoes ' || coalesce(r.rule ->> 'handler', k ->> 'node')
+                   WHEN h.type = 'input_resolved' THEN h.payload::json ->> 'cause'
+               END AS cause
         FROM %1$I.wed_flow AS f
         JOIN ebb.instances AS i ON i.id = f.instance_id AND i.finished_at IS NULL
         CROSS JOIN LATERAL json_array_elements(i.state::json -> 'tokens') AS k
@@ -32,8 +44,10 @@ BEGIN
             SELECT x AS rule FROM jsonb_array_elements(v.program -> 'triggers') AS x WHERE x ->> 'name' = k ->> 'node'
         ) AS r ON true
         LEFT JOIN ebb.all_tasks AS t ON t.instance_id = i.id AND t.token = (k ->> 'id')::bigint
-        LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = (k ->> 'fired')::bigint
-        WHERE k ->> 'compensates' IS NULL AND k ->> 'scope' IS NULL;
+        LEFT JOIN ebb.history AS h ON h.instance_id = i.id
+            AND h.seq = coalesce(k ->> 'compensates', k ->> 'fired')::bigint
+        LEFT JOIN ebb.history AS g ON k ->> 'compensates' IS NOT NULL AND g.instance_id = i.id AND g.seq = h.ref
+        WHERE k ->> 'scope' IS NULL;
 
         CREATE OR REPLACE VIEW %1$I.st_status AS
         SELECT f.wid, CASE
@@ -42,8 +56,13 @@ BEGIN
                    THEN 'E' ELSE 'R'
                END::char AS status,
                i.status::text AS ebb_status, (
-                   SELECT h.payload::json ->> 'code' FROM ebb.history AS h
-                   WHERE h.instance_id = i.id AND h.seq = (i.state::json #>> '{rules,exception}')::bigint
+                   -- Of a rollback: what it is for, such as recover or cancel.
+                   SELECT CASE h.type WHEN 'exception_raised' THEN h.payload::json ->> 'code' ELSE coalesce(
+                       h.payload::json ->> 'kind', h.payload::json ->> 'code', h.type COLLATE "default"
+                   ) END
+                   FROM ebb.history AS h WHERE h.instance_id = i.id AND h.seq = coalesce(
+                       i.state::json #>> '{rules,exception}', i.state::json #>> '{rollbacks,0,cause}'
+                   )::bigint
                ) AS exception, to_timestamp(i.updated_at / 1000000.0) AS since
         FROM %1$I.wed_flow AS f JOIN ebb.instances AS i ON i.id = f.instance_id;
 
@@ -66,37 +85,52 @@ BEGIN
                    SELECT coalesce(m.handlers ->> x, x) FROM json_array_elements_text(h.payload::json -> 'fired') AS x
                ) END AS trf,
                CASE
-                   WHEN EXISTS (
-                       SELECT 1 FROM ebb.history AS e WHERE e.instance_id = i.id AND e.seq = h.seq + 1
-                         AND e.type = 'completed'
-                   ) THEN 'F'
-                   WHEN EXISTS (
-                       SELECT 1 FROM ebb.history AS e WHERE e.instance_id = i.id AND e.seq = h.seq + 1
-                         AND e.type = 'exception_raised'
-                   ) THEN 'E' ELSE 'R'
+                   WHEN o.type = 'completed' THEN 'F' WHEN o.type = 'exception_raised' THEN 'E' ELSE 'R'
                END::char AS status,
-               to_timestamp(h.at / 1000000.0) AS tstmp, d.vals || (
-                   SELECT coalesce(jsonb_object_agg(c.key, c.value ORDER BY e.seq), '{}')
-                   FROM ebb.history AS e CROSS JOIN LATERAL jsonb_each(
-                       CASE e.type WHEN 'started' THEN e.payload::jsonb ELSE e.payload::jsonb -> 'values' END
-                   ) AS c
-                   WHERE e.instance_id = i.id AND e.seq <= h.seq
-                     AND e.type IN ('started', 'attributes_written', 'state_restored', 'migrated')
+               to_timestamp(h.at / 1000000.0) AS tstmp, (
+                   -- What the version of that time has.
+                   SELECT jsonb_object_agg(n.name, s.vals -> n.name)
+                   FROM ebb.flow_versions AS v
+                   CROSS JOIN LATERAL (
+                       SELECT a ->> 'name' AS name FROM jsonb_array_elements(v.program -> 'attributes') AS a
+                   ) AS n
+                   CROSS JOIN (
+                       SELECT d.vals || coalesce(jsonb_object_agg(c.key, c.value ORDER BY e.seq), '{}') AS vals
+                       FROM ebb.history AS e CROSS JOIN LATERAL jsonb_each(
+                           CASE e.type WHEN 'started' THEN e.payload::jsonb ELSE e.payload::jsonb -> 'values' END
+                       ) AS c
+                       WHERE e.instance_id = i.id AND e.seq <= h.seq
+                         AND e.type IN ('started', 'attributes_written', 'state_restored', 'migrated')
+                   ) AS s
+                   WHERE v.flow = i.workflow AND v.version = coalesce((
+                       SELECT (m.payload::json ->> 'to')::integer FROM ebb.history AS m
+                       WHERE m.instance_id = i.id AND m.type = 'migrated' AND m.seq <= h.seq
+                       ORDER BY m.seq DESC LIMIT 1
+                   ), d.version) AND s.vals ? n.name
                ) AS state,
-               f.instance_id, h.attempt, h.worker::text AS worker, h.payload::json ->> 'by' AS "by",
+               f.instance_id, h.attempt, coalesce(h.worker::text, (
+                   SELECT w.worker::text FROM ebb.history AS w
+                   WHERE w.instance_id = i.id AND w.seq = h.ref AND w.type = 'step_completed'
+               )) AS worker, h.payload::json ->> 'by' AS "by",
                h.payload::json -> 'overwrote' AS overwrote
         FROM %1$I.wed_flow AS f
         JOIN ebb.instances AS i ON i.id = f.instance_id
         JOIN ebb.history AS h ON h.instance_id = i.id
             AND h.type IN ('started', 'attributes_written', 'state_restored')
         CROSS JOIN LATERAL (
-            SELECT jsonb_object_agg(a ->> 'name', a -> 'default') AS vals
+            SELECT jsonb_object_agg(a ->> 'name', a -> 'default') AS vals, min(v.version) AS version
             FROM ebb.flow_versions AS v CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'attributes') AS a
             WHERE v.flow = i.workflow AND v.version = coalesce((
                 SELECT (m.payload::json ->> 'from')::integer FROM ebb.history AS m
                 WHERE m.instance_id = i.id AND m.type = 'migrated' ORDER BY m.seq LIMIT 1
             ), i.version)
         ) AS d
+        -- What the write has led to, behind what it has ended.
+        LEFT JOIN LATERAL (
+            SELECT e.type FROM ebb.history AS e
+            WHERE e.instance_id = i.id AND e.seq > h.seq AND e.type NOT IN ('step_skipped', 'step_stopped')
+            ORDER BY e.seq LIMIT 1
+        ) AS o ON true
         -- Triggers stay in all later versions.
         LEFT JOIN LATERAL (
             SELECT jsonb_object_agg(t ->> 'name', t -> 'handler') AS handlers
@@ -104,13 +138,29 @@ BEGIN
             WHERE v.flow = i.workflow AND v.version = i.version
         ) AS m ON true;
 
+        -- Claims by pg_try_advisory_xact_lock: they are locks of open transactions, not rows.
+        CREATE OR REPLACE VIEW %1$I.locked AS
+        SELECT j.wid, j.tgid, j.trname, j.job, a.usename::text AS lckid, l.pid, a.xact_start AS since
+        FROM pg_locks AS l
+        JOIN pg_database AS b ON b.oid = l.database AND b.datname = current_database()
+        JOIN %1$I.job_pool AS j ON j.status = 'ready'
+            AND hashtextextended(j.instance_id || '/' || j.tgid, 3141592653)
+                = (l.classid::bigint << 32) | l.objid::bigint
+        LEFT JOIN pg_stat_activity AS a ON a.pid = l.pid
+        WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted;
+
         CREATE OR REPLACE VIEW %1$I.ready AS
         SELECT j.trname, count(*) AS jobs, min(j.since) AS oldest FROM %1$I.job_pool AS j
-        WHERE j.status = 'ready' GROUP BY j.trname;
+        WHERE j.status = 'ready' AND NOT EXISTS (SELECT 1 FROM %1$I.locked AS l WHERE l.job = j.job)
+        GROUP BY j.trname;
 
         CREATE OR REPLACE VIEW %1$I.running AS
-        SELECT j.trname, count(*) AS jobs, min(j.due_at) AS oldest, array_agg(DISTINCT j.worker) AS workers
-        FROM %1$I.job_pool AS j WHERE j.status = 'held' GROUP BY j.trname;
+        SELECT h.trname, count(*) AS jobs, min(h.since) AS oldest, array_agg(DISTINCT h.worker) AS workers
+        FROM (
+            SELECT j.trname, j.due_at AS since, j.worker FROM %1$I.job_pool AS j WHERE j.status = 'held'
+            UNION ALL
+            SELECT l.trname, l.since, l.lckid FROM %1$I.locked AS l
+        ) AS h GROUP BY h.trname;
 
         CREATE OR REPLACE VIEW %1$I.late AS
         SELECT j.trname, count(*) AS jobs, min(j.due_at) AS oldest FROM %1$I.job_pool AS j
@@ -153,8 +203,8 @@ BEGIN
         END $f$;
         CREATE OR REPLACE FUNCTION %1$I.wed_complete(job text, attributes jsonb) RETURNS char LANGUAGE sql VOLATILE
             AS $f$SELECT ebb.flow_end(%2$L, $1, $2)::char$f$;
-        CREATE OR REPLACE FUNCTION %1$I.wed_fail(job text, message text) RETURNS text LANGUAGE sql VOLATILE
-            AS $f$SELECT ebb.flow_fail(%2$L, $1, $2)$f$;
+        CREATE OR REPLACE FUNCTION %1$I.wed_fail(job text, message text, permanent boolean DEFAULT false) RETURNS text
+            LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_fail(%2$L, $1, $2, $3)$f$;
         CREATE OR REPLACE FUNCTION %1$I.wed_release(job text) RETURNS boolean LANGUAGE sql VOLATILE
             AS $f$SELECT ebb.flow_release(%2$L, $1)$f$;
         CREATE OR REPLACE FUNCTION %1$I.wed_job(job text) RETURNS void LANGUAGE sql VOLATILE
