@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -144,31 +145,46 @@ Finding check_clock(const Clock& clock, Store& store) {
     );
 }
 
-/// Versions that this program cannot read, each with its place and cause.
+/// Versions that this program cannot read, each with its place and cause. One that no instance
+/// needs any more, and that is not the newest one, is a warning.
 Finding check_definitions(Store& store) {
     constexpr int kNamedMax = 5;
+    const std::vector<WorkflowRow> all = store.list_workflows();
+    std::map<std::string, int> newest;
+    for (const WorkflowRow& known : all) {
+        int& version = newest[known.name];
+        version = std::max(version, known.version);
+    }
+    std::map<std::pair<std::string, int>, std::int64_t> waiting;
+    for (const VersionCount& count : store.count_versions()) {
+        if (!is_terminal(count.status)) waiting[{count.workflow, count.version}] += count.count;
+    }
     std::string text;
     std::int64_t unreadable = 0;
-    std::int64_t readable = 0;
-    for (const WorkflowRow& known : store.list_workflows()) {
+    bool is_needed = false;
+    for (const WorkflowRow& known : all) {
         const auto row = store.find_workflow(known.name, known.version);
         if (!row) continue;
         try {
             stored_program(*row);
-            ++readable;
         } catch (const UnreadableDefinition& error) {
+            const std::int64_t live = waiting[{row->name, row->version}];
+            is_needed = is_needed || live > 0 || newest[row->name] == row->version;
             if (++unreadable > kNamedMax) continue;
-            append(text, fmt::format("{} v{}: {}", row->name, row->version, error.cause()));
+            const std::string use =
+                live > 0 ? fmt::format(" (needed by {})", counted(live, "instance")) : "";
+            append(text, fmt::format("{} v{}{}: {}", row->name, row->version, use, error.cause()));
         }
     }
-    if (unreadable == 0) return ok(counted(readable, "version") + ", all readable");
+    if (unreadable == 0) return ok(counted(std::ssize(all), "version") + ", all readable");
     if (unreadable > kNamedMax) append(text, fmt::format("{} more", unreadable - kNamedMax));
-    return failure(
+    Finding finding = failure(
         fmt::format("this ebb cannot read {}: {}", counted(unreadable, "version"), text),
-        "their instances wait, and go on by themselves with an ebb that can read them: use the "
-        "version that registered them, or a newer one; of a flow in SQL, also correct the trigger "
-        "in wed_trig, and write to each instance: it follows to the corrected version"
+        "use the ebb that registered them, or a newer one: what waits then continues by itself; of "
+        "a flow in SQL, correct the trigger in wed_trig: an instance follows with its next write"
     );
+    if (!is_needed) finding.level = Level::Warning;
+    return finding;
 }
 
 Finding check_workers(Engine& engine) {

@@ -217,7 +217,10 @@ TEST(CliWorker, continues_with_the_others_if_it_cannot_read_a_version) {
     const Outcome doctor = world.run_db({"doctor"});
     EXPECT_EQ(doctor.code, 1);
     EXPECT_THAT(
-        doctor.out, ::testing::HasSubstr("this ebb cannot read 1 version: hello v1: " + cause)
+        doctor.out,
+        ::testing::HasSubstr(
+            "this ebb cannot read 1 version: hello v1 (needed by 1 instance): " + cause
+        )
     );
     EXPECT_EQ(world.run_db({"queue", "show", "anything"}).code, 0) << "it may be the version's";
 }
