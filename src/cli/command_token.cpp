@@ -3,6 +3,7 @@
 #ifdef EBB_WITH_SERVER
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -154,6 +155,13 @@ int manage_tokens(Session& session, const TokenOptions& options) {
 }
 
 int print_login_link(Session& session, const LoginLinkOptions& options) {
+    std::error_code error;
+    if (session.options().db.empty() && !std::filesystem::exists("ebb.db", error)) {
+        refuse(
+            "`ebb login-link` writes to the database of the server: give its --db, or set EBB_DB. "
+            "--url says where the link leads."
+        );
+    }
     const auto admin = open_shared_admin(session);
     Access access(*admin, *session.streams().clock);
     const auto role = server::parse_role(options.role);

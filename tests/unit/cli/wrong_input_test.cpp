@@ -161,6 +161,7 @@ TEST(CliWrongInput, a_command_without_a_server_says_that_it_does_not_use_it) {
             << command;
         EXPECT_THAT(refused.err, Not(HasSubstr("memory"))) << command;
     }
+    EXPECT_THAT(world.run({"login-link"}).err, HasSubstr("give its --db, or set EBB_DB"));
     world.environment["EBB_DB"] = world.path("ebb.db");
     // --db is what was asked for.
     EXPECT_THAT(world.run_db({"doctor"}).err, Not(HasSubstr("EBB_SERVER")));
