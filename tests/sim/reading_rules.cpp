@@ -3,6 +3,7 @@
 #include "sim/reading_rules.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -42,6 +43,13 @@ void RulesReading::read() {
             is_stop && !expected_.empty() && expected_.front() == "rollback_started";
         if (!disarmed_.empty()) {
             on_disarmed(e);
+            continue;
+        }
+        if (std::exchange(ends_handler_, false)) {
+            require(is_stop && e.node == kExceptionHandler, "the handler must end");
+            static_cast<void>(pending_of(e));
+            if (e.type == "step_stopped") note_undoable(e);
+            pending_.erase(e.node);
             continue;
         }
         if (!expected_.empty() && !comes_before) {
@@ -239,7 +247,7 @@ RulesReading::Outcome RulesReading::decide(bool is_start) {
     if (is_start) asks_all_ = true;
     if (const Json* final_condition = find_final()) {
         disarm_all();
-        is_finishing_ = !pending_.empty();
+        is_finishing_ = has_pending();
         return {
             .fired = {},
             .armed = {},
@@ -313,7 +321,7 @@ RulesReading::Outcome RulesReading::fire() {
         if (is_counted(trigger)) ++marks_[name].fires;
         outcome.fired.push_back(name);
     }
-    if (!outcome.fired.empty() || !outcome.armed.empty() || !pending_.empty()) return outcome;
+    if (!outcome.fired.empty() || !outcome.armed.empty() || has_pending()) return outcome;
     std::string failed;
     std::int64_t last = 0;
     for (const auto& [name, mark] : marks_) {
@@ -392,12 +400,13 @@ void RulesReading::expect_outcome(const Outcome& outcome) {
         return;
     }
     is_exception_ = false;
+    ends_handler_ = pending_.contains(kExceptionHandler);
     if (is_dead_ && !has_frozen()) is_dead_ = false;
     next_savepoint_ = outcome.savepoint;
     if (!next_savepoint_.empty()) expected_.emplace_back("savepoint_reached");
     if (!fired_.empty()) expected_.emplace_back("state_written");
     if (outcome.final_condition.empty()) return;
-    if (pending_.empty()) {
+    if (!has_pending()) {
         expected_.emplace_back("completed");
     } else if (is("final_while_pending", "stop", "wait")) {
         floor_ = now_;
@@ -444,6 +453,10 @@ bool RulesReading::is(std::string_view option, std::string_view value, std::stri
 
 bool RulesReading::has_handler() const {
     return rules().contains("on_exception") && rules().at("on_exception").is_object();
+}
+
+bool RulesReading::has_pending() const {
+    return pending_.size() > pending_.count(kExceptionHandler);
 }
 
 bool RulesReading::has_frozen() const {

@@ -139,6 +139,8 @@ class RulesReading {
     bool is(std::string_view option, std::string_view value, std::string_view otherwise) const;
     bool has_frozen() const;
     bool has_handler() const;
+    /// The handler of exceptions is no transition: nothing waits for it.
+    bool has_pending() const;
     bool holds(const Json& condition) const;
     const Json& payload(std::int64_t seq) const;
     [[noreturn]] void fail(const std::string& what) const;
@@ -177,6 +179,7 @@ class RulesReading {
     std::int64_t idle_ = 0;
     bool is_finishing_ = false;
     bool is_exception_ = false;
+    bool ends_handler_ = false;  ///< because its exception has ended: that must come next
     bool is_dead_ = false;
     bool is_paused_ = false;
     bool asks_all_ = false;

@@ -201,6 +201,19 @@ class Workers(unittest.TestCase):
         # A process of Ebb would decide what follows: until then it is not offered again.
         self.assertEqual(self.rows("SELECT status FROM job_pool"), [("held",)])
 
+    @unittest.skipIf(SERVER == "reference", "v2 has no writes")
+    def test_a_write_that_is_refused_fails_for_good(self):
+        self.rows("UPDATE wed_trig SET writes = '{a3}' WHERE trname = 'tr_aaa' RETURNING 1")
+        self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
+        worker = worker_of(self.flow, "tr_aaa", ["a2='y'"])
+        with self.assertLogs("ebb_client.wed", "WARNING"):
+            worker._open()
+            worker._look()
+            worker._close()
+        outcome = self.rows("SELECT t.outcome::json FROM ebb.tasks AS t "
+                            "JOIN job_pool USING (instance_id, token)")
+        self.assertEqual([(row["type"], row["permanent"]) for row, in outcome], [("step_failed", True)])
+
     def test_a_transition_that_does_not_exist(self):
         with self.assertRaisesRegex(Exception, "tr_bbb"):
             worker_of(self.flow, "tr_bbb", [])
