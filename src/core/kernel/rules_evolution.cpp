@@ -248,15 +248,7 @@ class Following {
 
     /// Written again, so that no rollback restores a value of the other type.
     static void convert(const Attribute& attribute, rules::AttributeValue& value, Seq migrated) {
-        Json json = Json::parse(value.json);
-        rules::Coerced coerced = rules::coerce(attribute.type, json);
-        if (!coerced.fault.empty() && json.is_string()) {
-            // A text may be the value as it is written: "12".
-            json = Json::parse(json.get_ref<const std::string&>(), nullptr, false);
-            if (!json.is_discarded()) coerced = rules::coerce(attribute.type, json);
-        } else if (!coerced.fault.empty() && attribute.type == AttributeType::Text) {
-            coerced = rules::coerce(attribute.type, Json(to_text(json)));
-        }
+        rules::Coerced coerced = converted(attribute.type, value.json);
         if (!coerced.fault.empty()) {
             stop_at(
                 "Its attribute \"{}\" cannot be converted to {}.",
@@ -309,6 +301,19 @@ class Following {
 };
 
 }  // namespace
+
+rules::Coerced converted(AttributeType type, const Payload& value) {
+    Json json = Json::parse(value);
+    rules::Coerced coerced = rules::coerce(type, json);
+    if (!coerced.fault.empty() && json.is_string()) {
+        // A text may be the value as it is written: "12".
+        json = Json::parse(json.get_ref<const std::string&>(), nullptr, false);
+        if (!json.is_discarded()) coerced = rules::coerce(type, json);
+    } else if (!coerced.fault.empty() && type == AttributeType::Text) {
+        coerced = rules::coerce(type, Json(to_text(json)));
+    }
+    return coerced;
+}
 
 bool is_followed(const Program& program) {
     return program.rules() != nullptr &&

@@ -6,10 +6,15 @@
 #include "core/kernel/history.h"
 #include "core/kernel/program.h"
 #include "core/kernel/state.h"
+#include "core/rules/values.h"
 
 // Instances that continue on another version of their rules (docs/reference/rules.md#evolution).
 
 namespace ebb {
+
+/// The value of an attribute as one of another type, which it has in a newer version, or why it
+/// cannot be one.
+rules::Coerced converted(AttributeType type, const Payload& value);
 
 /// Do the instances of this version continue on a newer one?
 bool is_followed(const Program& program);

@@ -172,7 +172,7 @@ class TwoConditions {
         if (was == 0 || is == 0) return was == is;  // NULL
         if (!before.regions()[static_cast<std::size_t>(was)].is_named) return true;
         const AttributeType type = joined_.attributes[each.after].type;
-        const rules::Coerced coerced = rules::coerce(type, Json::parse(before.json_of(was)));
+        const rules::Coerced coerced = converted(type, before.json_of(was));
         // An instance whose value the newer type cannot have stays on its version.
         if (!coerced.fault.empty()) return false;
         return domains_[each.after].find(rules::datum_of(type, coerced.json)) == is;
@@ -441,7 +441,7 @@ LiveState state_in(const rules::Program& program, const Json& attributes) {
         const int index = program.find_known_attribute(name);
         if (index < 0) continue;
         const Attribute& attribute = program.rules().attributes[static_cast<std::size_t>(index)];
-        const rules::Coerced coerced = rules::coerce(attribute.type, value);
+        const rules::Coerced coerced = converted(attribute.type, to_text(value));
         if (!coerced.fault.empty()) {
             live.fault = fmt::format(
                 "The attribute \"{}\" ({}) cannot have its value.",
