@@ -363,7 +363,9 @@ class Serving {
         if (session_.options().is_json) {
             nlohmann::ordered_json json = {{"event", "serving"}, {"url", server_.url()}};
             json["addresses"] = server_.addresses();
-            if (prints_login()) json["login"] = server_.login_link(session_.by(""), "admin");
+            const std::string login =
+                prints_login() ? server_.login_link(session_.by(""), "admin") : std::string();
+            if (!login.empty()) json["login"] = login;
             session_.print(json.dump() + "\n");
             return;
         }
