@@ -4,7 +4,7 @@ interface Shown {
   /** What two of them have in common if they are the same. */
   key: string;
   isPassing: boolean;
-  /** The place on the page: the first one tells it, also when another one was tried again before it. */
+  /** Since when it is on the page: the first one says it, also when another one was tried again before it. */
   order: number;
   retry: (() => void) | undefined;
 }
