@@ -242,8 +242,9 @@ struct HeartbeatResult {
     bool is_known = true;  ///< false: the worker was declared dead and its leases are gone; it was
                            ///< registered again
     std::vector<HeldTask> held;  ///< all tasks that it holds now
-    /// The time until the first of the other workers is dead if it sends no more heartbeats; zero
-    /// or less if one is dead. max: there are no others.
+    /// The time until the first of the other workers is dead if it sends no more heartbeats, or the
+    /// time of an attempt is up that a worker in SQL holds; zero or less if one is. max: there is
+    /// neither.
     Duration others_live_for = Duration::max();
     int others = 0;  ///< the number of other live workers
     /// Another process has taken this worker's name and all of its leases. Nothing was written, and
@@ -321,7 +322,8 @@ struct QueueUse {
 };
 
 struct MaintenanceResult {
-    std::int64_t leases_expired = 0;  ///< tasks taken from dead workers
+    /// Tasks taken from dead workers, and attempts of workers in SQL whose time was up.
+    std::int64_t leases_expired = 0;
     std::vector<std::string> workers_expired;
     TimePoint next_due = kNever;  ///< when the earliest unleased task that is not due becomes due
 

@@ -27,9 +27,13 @@ struct Subject {
 
     std::optional<std::set<int>> write(rules::Write write) {
         write.seq = ++seq;
-        write.pending.assign(program.triggers().size(), false);
+        write.pending.assign(program.triggers().size() + 1, false);
         for (const int job : jobs) {
-            if (job != kException && job != write.trigger) {
+            // An operator repairs the state while the handler of the exception is pending, which
+            // is the last: it must make no difference.
+            if (job == kException) {
+                write.pending.back() = true;
+            } else if (job != write.trigger) {
                 write.pending[static_cast<std::size_t>(job)] = true;
             }
         }

@@ -139,7 +139,7 @@ class RulesReading {
     bool is(std::string_view option, std::string_view value, std::string_view otherwise) const;
     bool has_frozen() const;
     bool has_handler() const;
-    /// The handler of exceptions is no transition: nothing waits for it.
+    /// The handler of exceptions does not count: nothing waits for it.
     bool has_pending() const;
     bool holds(const Json& condition) const;
     const Json& payload(std::int64_t seq) const;
