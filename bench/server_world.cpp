@@ -122,7 +122,9 @@ std::string ServedStore::url() const {
 }
 
 std::vector<std::string> ServedStore::serve(std::vector<std::string> more) const {
-    std::vector<std::string> command{EBB_COMMAND_FILE, "serve", "--db", url(), "--json", "--login-link", "-q"};
+    std::vector<std::string> command{
+        EBB_COMMAND_FILE, "serve", "--db", url(), "--json", "--login-link", "-q"
+    };
     if (std::find(more.begin(), more.end(), "--listen") == more.end()) {
         command.insert(command.end(), {"--listen", "127.0.0.1:0"});
     }

@@ -295,23 +295,24 @@ class Serving {
         const DeclaredTarget target{engine_, *stores_.store, *stores_.admin, box_.get(), file};
         const DeclaredChanges changes = apply_declared(session_, target, declared);
         server::Audit audit(*stores_.admin, *session_.streams().clock, &log_);
-        const auto note =
-            [&](const std::string& name, LogLevel level, const char* event, const char* action) {
-                const LogField fields[] = {{"what", name}, {"file", file}};
-                log_.write(level, event, fields);
-                audit.note({
-                    .principal = "ebb serve",
-                    .credential = "local",
-                    .action = action,
-                    .target = name,
-                    .detail = nlohmann::json{{"file", file}}.dump(),
-                });
-            };
+        const auto note = [&](const std::string& name, const char* action) {
+            audit.note({
+                .principal = "ebb serve",
+                .credential = "local",
+                .action = action,
+                .target = name,
+                .detail = nlohmann::json{{"file", file}}.dump(),
+            });
+        };
         for (const std::string& name : changes.applied) {
-            note(name, LogLevel::Info, "config_applied", "applyConfig");
+            const LogField fields[] = {{"what", name}, {"file", file}};
+            log_.write(LogLevel::Info, "config_applied", fields);
+            note(name, "applyConfig");
         }
         for (const std::string& name : changes.removed) {
-            note(name, LogLevel::Warning, "config_removed", "removeConfig");
+            const LogField fields[] = {{"what", name}, {"file", file}};
+            log_.write(LogLevel::Warning, "config_removed", fields);
+            note(name, "removeConfig");
         }
     }
 

@@ -34,8 +34,8 @@ struct DeclaredChanges {
 };
 
 /// Makes the database say what the file says, and removes what the same file (by its path) has
-/// declared before and does not declare any more. What other files have declared and what nobody
-/// has declared stays, and a server without a file removes nothing. What is as declared is left
+/// declared before and does not declare any more. What other files have declared stays, and
+/// so does what no file has. A server without a file removes nothing. What is as declared is left
 /// alone. Throws Error.
 DeclaredChanges apply_declared(
     Session& session, const DeclaredTarget& target, const std::vector<Declared>& declared

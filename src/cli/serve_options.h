@@ -78,7 +78,7 @@ struct ServeOptions {
     Duration audit_retention = std::chrono::hours(24 * 400);
     bool is_plaintext_allowed = false;
     bool has_no_login = false;
-    bool prints_login = false;  ///< a login link, although nobody looks at the output
+    bool prints_login = false;  ///< a login link, although the output is not a terminal
     bool has_public_metrics = false;
     bool has_no_worker = false;
     std::string smtp_url{};

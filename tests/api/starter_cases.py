@@ -31,12 +31,12 @@ class StarterCases:
         self.problem(client.post(f"/instances/{mine}/cancel"), 403, "not_allowed")
         key = urllib.parse.quote(f"key:{OURS}/own-1", safe="")
         self.assertEqual(client.get(f"/instances/{key}").json()["id"], mine)
-        # Word for word what is said of a key that nobody has.
-        nobodys = urllib.parse.quote(f"key:{OURS}/own-2", safe="")
+        # Word for word what is said of a key that no instance has.
+        unused = urllib.parse.quote(f"key:{OURS}/own-2", safe="")
         for path in ("", "/history", "/result"):
-            said = [other.get(f"/instances/{one}{path}").json()["detail"] for one in (key, nobodys)]
+            said = [other.get(f"/instances/{one}{path}").json()["detail"] for one in (key, unused)]
             self.assertEqual(said[0], said[1], path)
-        sent = [other.post(f"/instances/{one}/signal", {"name": "go"}).json() for one in (key, nobodys)]
+        sent = [other.post(f"/instances/{one}/signal", {"name": "go"}).json() for one in (key, unused)]
         self.assertEqual(sent[0]["detail"], sent[1]["detail"])
         self.problem(other.get(f"/instances/{key}"), 404, "instance_not_found")
         beginning = not_mine.replace("-", "")[:28]

@@ -71,7 +71,7 @@ connection.onForbidden = throttled(() => {
 }, 5000);
 
 /** Runs `action` at once and then at most every `ms` while it is asked for. `isFresh`: it counts as just done. A stream
- * begins with the word that something may have changed, which is no reason to read again what has just been read. */
+ * begins with the word that something may have changed, so what has just been read is not read again. */
 export function throttled(action: () => void, ms: number, isFresh = false): () => void {
   let last = isFresh ? Date.now() : 0;
   let waiting: ReturnType<typeof setTimeout> | undefined;

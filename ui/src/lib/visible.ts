@@ -29,7 +29,7 @@ function show(node: Node) {
 }
 
 /** Shows whatever comes into the document this way, before it is drawn: no page has to remember it. What people write
- * stays as they wrote it: the values of fields are no text of the document. The editor does the same by itself. */
+ * stays as they wrote it: the values of fields are not part of the text of the document. The editor does the same by itself. */
 export function showHidden() {
   new MutationObserver((changes) => {
     for (const { type, target, attributeName, addedNodes } of changes) {
