@@ -186,8 +186,8 @@ void add_unreadable(const std::string& db) {
     store->register_workflow({
         .name = "toy",
         .version = 3,
-        .definition = R"({"workflow":"toy","version":3,"rules":{"attributes":[{"name":"a"}],)"
-                      R"("triggers":[{"name":"t","when":"vnot a vis vnull"}]}})",
+        .definition = R"({"workflow":"toy","version":3,"rules":{"attributes":[{"attribute":"a"}],)"
+                      R"("triggers":[{"trigger":"t","when":"vnot a vis vnull"}]}})",
         .checksum = "of a newer one",
         .created_at = clock.now(),
     });
@@ -209,7 +209,7 @@ TEST_F(CliRules, a_version_that_cannot_be_read_keeps_no_process_from_starting) {
             const Outcome worked = run(args, db);
             EXPECT_EQ(worked.code, 0) << worked.err;
             EXPECT_THAT(worked.out, HasSubstr("workflow_unreadable"));
-            EXPECT_THAT(worked.out, HasSubstr(R"("workflow":"toy","version":3)"));
+            EXPECT_THAT(worked.out, HasSubstr(R"("workflow":"toy","version":"3")"));
             EXPECT_THAT(worked.out, HasSubstr("\"error\":\"" + place));
         }
         EXPECT_THAT(good({"list", "--json"}, db), HasSubstr("completed"));
