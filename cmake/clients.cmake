@@ -6,7 +6,7 @@ install(DIRECTORY ${clients}/python ${clients}/typescript DESTINATION ${client_d
   PATTERN .gitignore EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN build EXCLUDE PATTERN *.egg-info EXCLUDE
   PATTERN dist EXCLUDE PATTERN node_modules EXCLUDE PATTERN *.tgz EXCLUDE)
 
-if(EBB_HAS_UI)
+if(EBB_HAS_UI AND TARGET ebb_assets)
   set(out ${PROJECT_BINARY_DIR}/clients/typescript)
   file(GLOB sources CONFIGURE_DEPENDS ${clients}/typescript/src/*.ts)
   add_custom_command(OUTPUT ${out}/built
