@@ -9,13 +9,15 @@ interface Shown {
   retry: (() => void) | undefined;
 }
 let shown = $state.raw<Shown[]>([]);
+/** The same. A part that leaves the page would read in `shown` what was there before the others of its turn came. */
+let all: Shown[] = [];
 let made = 0;
 export const nextOrder = () => ++made;
 
 /** Until the returned function is called. */
 export function report(one: Shown): () => void {
-  shown = [...shown, one];
-  return () => (shown = shown.filter((other) => other !== one));
+  shown = all = [...all, one];
+  return () => (shown = all = all.filter((other) => other !== one));
 }
 
 export const isTold = (one: Shown) => shown.some((other) => other.key === one.key && other.order < one.order);
