@@ -1820,13 +1820,16 @@ export interface components {
             at: components["schemas"]["Time"];
             /** @example user:ann */
             principal: string;
-            /** @enum {string} */
-            credential: "token" | "session" | "proxy" | "oidc" | "certificate" | "anonymous";
+            /**
+             * @description How the principal has logged in. `local`: a program at the database itself, such as this server.
+             * @enum {string}
+             */
+            credential: "token" | "session" | "proxy" | "oidc" | "certificate" | "anonymous" | "local";
             /** @description The address of the client. */
             remote: string;
             request_id: string;
             /**
-             * @description The operation, or `loggedIn`, `actAs`, `revealPayloads`.
+             * @description The operation, or `loggedIn`, `actAs`, `revealPayloads`, `purgeAudit`, `applyConfig`, `removeConfig`.
              * @example cancelInstance
              */
             action: string;
