@@ -422,21 +422,6 @@ class Conformance(unittest.TestCase):
         self.end_cleanly(worker)
         self.assertNotIn("kit-1", self.names())
 
-    def test_signs_off_although_the_server_has_closed_its_connections(self):
-        proxy, url = self.proxy()
-        proxy.idle = 0.3
-        worker = self.work(url=url)
-        instance = self.api.start("holding")
-        self.until("the call", lambda: self.lines("hold"))
-        worker.process.send_signal(signal.SIGTERM)
-        self.until("the stop", lambda: any(poll["free"] == 0 and poll["wait"] == "0s" for poll in proxy.seen))
-        closed = proxy.closed
-        self.until("the end of a connection", lambda: proxy.closed > closed)
-        (self.folder / "go").touch()
-        self.end_cleanly(worker)
-        self.assertEqual(self.end_of(instance)[:2], ("completed", {"attempt": 1}))
-        self.assertNotIn("kit-1", self.names())
-
     def test_a_task_that_arrives_at_a_worker_that_is_to_stop_is_not_lost(self):
         proxy, url = self.proxy()
         proxy.to_hold = 1
