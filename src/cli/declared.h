@@ -24,7 +24,7 @@ struct DeclaredTarget {
     Store& store;
     AdminStore& admin;
     const SecretBox* box = nullptr;  ///< seals secrets; null = they are stored in clear text
-    std::string file{};              ///< whose declarations they are; empty = there is no file
+    std::string file{};              ///< the path of the file that declares; empty = none does
 };
 
 /// `webhooks NAME` and so on of what has changed.

@@ -76,8 +76,8 @@ class Demo {
     /// must outlive it.
     std::jthread begin(Engine& engine);
 
-    /// What that thread does each time: it starts an instance, and acts as the people who keep what
-    /// waits within bounds.
+    /// One turn of that thread: starts an instance, and decides or requeues as operators would if
+    /// too many instances wait.
     void turn(Engine& engine, DemoDice& dice);
 
  private:

@@ -21,7 +21,7 @@ class ProgramCache {
     explicit ProgramCache(Environment& environment) : environment_(environment) {}
 
     /// Null when the store does not have it. Throws UnreadableDefinition when this program cannot
-    /// read what it has: this is logged once, and looked at again after kUnreadableFor.
+    /// read the stored definition. That is logged once, and tried again after kUnreadableFor.
     std::shared_ptr<const Program> find(const std::string& workflow, int version);
 
     /// The newest version. Another process may register one at any time, so the answer is kept for
@@ -45,7 +45,7 @@ class ProgramCache {
         SteadyPoint read_at{};
     };
 
-    /// Throws what is known of one that cannot be read.
+    /// Throws the known UnreadableDefinition of a version that cannot be read.
     std::shared_ptr<const Program> find_cached(const std::string& workflow, int version);
     std::shared_ptr<const Program> compile(const WorkflowRow& row);
     void note_unreadable(const WorkflowRow& row, const UnreadableDefinition& error);

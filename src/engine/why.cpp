@@ -422,7 +422,7 @@ bool is_in_exception(const Facts& facts) {
            facts.state.status == InstanceStatus::DeadLetter;
 }
 
-/// The operator who took it back wanted to look at it first. Nothing is wrong with its attributes.
+/// An operator has recovered it and wants to look at it first. Its attributes are valid.
 bool is_recovered(const Facts& facts) {
     const HistoryEvent* exception = exception_of(facts);
     if (exception == nullptr) return false;

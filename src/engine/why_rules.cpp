@@ -105,7 +105,7 @@ std::string restraint(const Facts& facts, std::size_t index) {
     const bool has_fired = mark.fires > 0;
     if (rule.mode == Trigger::Mode::Once && has_fired)
         return "has already fired, and its mode is once";
-    // An exception forgets what was true: whatever ends it fires the trigger again.
+    // An exception clears this mark: when the exception ends, the trigger fires again.
     if (rule.mode == Trigger::Mode::Edge && mark.was_true)
         return "waits until its condition has been false";
     return {};

@@ -159,7 +159,7 @@ export interface RequestOptions {
 
 interface Link {
   response: Response;
-  /** The timeout begins anew. */
+  /** Restarts the timeout. */
   goOn(): void;
   close(): void;
 }

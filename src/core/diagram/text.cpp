@@ -225,7 +225,7 @@ class Writer {
         out_ += ansi_ ? fmt::format("\x1b[{}m{}\x1b[0m", kDim, branch) : std::string(branch);
     }
 
-    /// `next`: what is before the line's node in the lines below.
+    /// `next`: the prefix of the lines that continue this one.
     void end_line(const std::string& next) {
         const int room = std::max(columns_ - width_of(next), kRoomMin);
         line_.write(out_, columns_ == 0 ? 0 : room, next);

@@ -168,7 +168,7 @@ void end_handler(Transition& t, TokenId ended) {
             return token.id != ended && is_exception_handler(t, token);
         });
     if (handler == t.state.tokens.end()) return;
-    // Where it may run, what it has done is not known.
+    // If its handler may be running, its effects are unknown.
     const bool waits =
         handler->is_parked || (handler->status == TokenStatus::Retrying && handler->due > t.now);
     end_stopped_token(t, handler->id, !waits, waits ? Outcome::Failed : Outcome::Unknown);

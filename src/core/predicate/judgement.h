@@ -10,7 +10,7 @@
 
 namespace ebb::predicate {
 
-/// A part of a condition's source, in bytes, and what is wrong with it as a whole sentence.
+/// A fault of a condition: its place in the source, in bytes, and a sentence that describes it.
 struct Objection {
     std::uint32_t offset = 0;
     std::uint32_t end = 0;

@@ -27,8 +27,8 @@ struct AnalysisReport {
     /// others are warnings.
     std::vector<Diagnostic> findings{};
     std::size_t states = 0;
-    /// Why not all states were searched, and what to do, as a whole sentence: then nothing is known
-    /// about what is not reached. Empty: all were.
+    /// A sentence that says why the search stopped early and what to do. What was not reached may
+    /// then still be reachable. Empty: all states were searched.
     std::string gap{};
 
     bool is_complete() const { return gap.empty(); }

@@ -117,7 +117,7 @@ class Traps {
         const auto step_of = [&](std::size_t trigger) {
             return std::get_if<Step>(&subject_.definition().steps[trigger].kind);
         };
-        // One warning for each cause, the transition with a compensation that they run beside.
+        // One warning for each transition whose failure would leave the others in place.
         std::map<std::size_t, std::vector<std::size_t>> missing;
         for (std::size_t a = 0; a < subject_.trigger_count(); ++a) {
             const Step* const step = step_of(a);

@@ -207,8 +207,8 @@ void check_same(Service& service, const InstanceId& id, BulkJob job) {
     );
 }
 
-/// What is done to which instances: the rows of two bulk operations are not alike. Written before
-/// the act; a dry run reads only.
+/// Writes the action and the filter (or the number of ids) to the audit, before the operation
+/// starts. A dry run changes nothing and has no row.
 void write_audit(Service& service, Call& call, const BulkJob& job) {
     AuditEntry entry = call.audit_entry("startBulk");
     Json detail{{"action", to_string(job.action)}};

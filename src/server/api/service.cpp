@@ -43,8 +43,8 @@ InstanceId id_of(const std::string& digits, char rest) {
     throw Problem("instance_not_found", fmt::format("There is no instance {}.", what));
 }
 
-/// Says of an instance that the principal may not see what is said if there is none: nothing but
-/// what the reference itself has.
+/// For an instance that the principal may not see: the same message as if it did not exist, with
+/// nothing that the caller has not sent.
 [[noreturn]] void throw_invisible(std::string_view reference, const InstanceId& id) {
     if (reference.starts_with(kKeyPrefix)) throw_no_instance("with this key");
     throw_no_instance(id.to_string());

@@ -1,20 +1,20 @@
-// The troubles that are shown now. When the server cannot answer, each part of a page meets the same one: it is told once,
-// and the others only say that they have nothing to show.
+// The problems that the page shows now. If the server cannot answer, several parts of a page have the same problem: the
+// first part shows it with a button, and the other parts say in one line that they have no data.
 interface Shown {
-  /** What two of them have in common if they are the same. */
+  /** Equal for two parts that have the same problem. */
   key: string;
   isPassing: boolean;
-  /** Since when it is on the page: the first one says it, also when another one was tried again before it. */
+  /** The part that came first has the lowest number. It keeps the number when it tries again. */
   order: number;
   retry: (() => void) | undefined;
 }
 let shown = $state.raw<Shown[]>([]);
-/** The same. A part that leaves the page would read in `shown` what was there before the others of its turn came. */
+/** The same list, not reactive: in a teardown, Svelte reads `shown` as it was before the current update. */
 let all: Shown[] = [];
 let made = 0;
 export const nextOrder = () => ++made;
 
-/** Until the returned function is called. */
+/** Adds a problem. The returned function removes it. */
 export function report(one: Shown): () => void {
   shown = all = [...all, one];
   return () => (shown = all = all.filter((other) => other !== one));
@@ -24,7 +24,7 @@ export const isTold = (one: Shown) => shown.some((other) => other.key === one.ke
 export const retryAll = (key: string) => shown.filter((one) => one.key === key).forEach((one) => one.retry?.());
 
 export const troubles = {
-  /** What a page shows does not follow: the server, or its database, is away. */
+  /** The page does not get updates: the server or its database does not answer. */
   get isStale() {
     return shown.some((one) => one.isPassing);
   },
