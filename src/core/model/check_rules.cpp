@@ -222,7 +222,8 @@ class RulesChecker {
         }
     }
 
-    /// A condition cannot read a disabled attribute, but the message says that the attribute exists.
+    /// A condition cannot read a disabled attribute, but the message says that the attribute
+    /// exists.
     std::string what_is_wrong(const std::string& source, const PredicateError& error) const {
         for (const Attribute& attribute : rules_.attributes) {
             const std::string begin = fmt::format("There is no attribute \"{}\"", attribute.name);
