@@ -78,8 +78,8 @@ class Forgetful(http.server.ThreadingHTTPServer):
         self.port = port
         self.to_lose = {}  # path: how many answers
         self.lost = []
-        self.idle = None  # seconds, after which a connection is closed
-        self.closed = 0  # of these
+        self.hangs_up = False  # after each answer, without having said so
+        self.hung_up = 0
         self.to_hold = 0  # how many answers with a task
         self.held, self.may_go = threading.Event(), threading.Event()
         self.seen = []  # the bodies of polls
@@ -91,13 +91,6 @@ class Forgetful(http.server.ThreadingHTTPServer):
 
 class Forwarder(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-
-    def setup(self):
-        self.timeout = self.server.idle
-        super().setup()
-
-    def log_error(self, *_):
-        self.server.closed += 1  # The only error is the timeout.
 
     def do_GET(self):
         there = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
@@ -144,6 +137,9 @@ class Forwarder(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         with contextlib.suppress(OSError):  # A worker that was killed waits for nothing.
             self.wfile.write(text)
+        if self.server.hangs_up:
+            self.close_connection = True
+            self.server.hung_up += 1
 
     def log_message(self, *_):
         pass
@@ -420,6 +416,20 @@ class Conformance(unittest.TestCase):
         self.until("the poll", lambda: proxy.seen)
         self.assertEqual(proxy.seen[0]["wait"], "1m")
         self.end_cleanly(worker)
+        self.assertNotIn("kit-1", self.names())
+
+    def test_signs_off_although_the_server_closes_each_connection(self):
+        proxy, url = self.proxy()
+        worker = self.work(url=url)
+        instance = self.api.start("holding")
+        self.until("the call", lambda: self.lines("hold"))
+        worker.process.send_signal(signal.SIGTERM)
+        self.until("the stop", lambda: any(poll["free"] == 0 and poll["wait"] == "0s" for poll in proxy.seen))
+        proxy.hangs_up = True
+        self.until("the end of a connection", lambda: proxy.hung_up)
+        (self.folder / "go").touch()
+        self.end_cleanly(worker)
+        self.assertEqual(self.end_of(instance)[:2], ("completed", {"attempt": 1}))
         self.assertNotIn("kit-1", self.names())
 
     def test_a_task_that_arrives_at_a_worker_that_is_to_stop_is_not_lost(self):
