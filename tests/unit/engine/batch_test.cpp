@@ -1,6 +1,8 @@
 // What is written in one transaction, or claimed at once, has bounds: so many instances or tasks,
 // so many bytes. The commits and claims of an engine are weighed by its store.
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "engine_world.h"
@@ -69,7 +71,7 @@ struct Batches : ::testing::Test {
 
     void start_and_run(Engine& starting, Engine& engine) {
         starting.register_workflow(workflow({step("a"), step("b")}));
-        const Payload input = '"' + std::string(9'998, 'x') + '"';
+        const Payload input = fmt::format(R"("{}")", std::string(9'998, 'x'));
         const std::vector<Payload> inputs(kInstances, input);
         const std::vector<StartedInstance> started = starting.start_all("test", inputs);
         world.run(engine);
