@@ -1,9 +1,9 @@
 // What is written in one transaction, or claimed at once, has bounds: so many instances or tasks,
 // so many bytes. The commits and claims of an engine are weighed by its store.
 
-#include <fmt/format.h>
-
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "engine_world.h"
 #include "support/store_counting.h"
