@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "engine_world.h"
 #include "support/store_counting.h"
 #include "support/store_decorator.h"
@@ -69,7 +71,7 @@ struct Batches : ::testing::Test {
 
     void start_and_run(Engine& starting, Engine& engine) {
         starting.register_workflow(workflow({step("a"), step("b")}));
-        const Payload input = '"' + std::string(9'998, 'x') + '"';
+        const Payload input = fmt::format(R"("{}")", std::string(9'998, 'x'));
         const std::vector<Payload> inputs(kInstances, input);
         const std::vector<StartedInstance> started = starting.start_all("test", inputs);
         world.run(engine);
