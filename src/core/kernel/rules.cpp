@@ -72,7 +72,11 @@ Payload write_payload(const Transition& t, const Origin& origin, const rules::Ou
     text += "},\"was\":{";
     append_list(text, outcome.changes, [&](const rules::Outcome::Change& change) {
         change_key(text, change);
-        text += fmt::format("[{},{}]", std::string_view(change.before.json), change.before.written);
+        text += '[';
+        text += change.before.json;
+        text += ',';
+        append_number(text, change.before.written);
+        text += ']';
     });
     text += "},\"fired\":[";
     append_list(text, outcome.fired, [&](int trigger) {

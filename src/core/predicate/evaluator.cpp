@@ -93,14 +93,15 @@ Value Evaluator::evaluate(NodeId id) {
             return view_of(row_[static_cast<std::size_t>(node.index)]);
         case Op::And:
         case Op::Or:
-            return logic(node);
         case Op::Equal:
         case Op::NotEqual:
         case Op::Less:
         case Op::LessOrEqual:
         case Op::Greater:
-        case Op::GreaterOrEqual:
-            return comparison(node);
+        case Op::GreaterOrEqual: {
+            const std::optional<bool> value = truth(id);
+            return value ? of(*value) : Value{};
+        }
         case Op::IsNull:
         case Op::IsNotNull:
             return of(operand(node, 0).is_null == (node.op == Op::IsNull));
@@ -135,22 +136,53 @@ Value Evaluator::evaluate(NodeId id) {
     }
 }
 
-Value Evaluator::logic(const CodeNode& node) {
+std::optional<bool> Evaluator::truth(NodeId id) {
+    const CodeNode& node = code_.node(id);
+    switch (node.op) {
+        case Op::And:
+        case Op::Or:
+            return logic(node);
+        case Op::Equal:
+        case Op::NotEqual:
+        case Op::Less:
+        case Op::LessOrEqual:
+        case Op::Greater:
+        case Op::GreaterOrEqual:
+            return comparison(node);
+        default: {
+            const Value value = evaluate(id);
+            if (value.is_null) return std::nullopt;
+            return value.integer != 0;
+        }
+    }
+}
+
+std::optional<bool> Evaluator::logic(const CodeNode& node) {
     const bool decisive = node.op == Op::Or;
     bool is_unknown = false;
     for (std::int32_t i = 0; i < node.count; ++i) {
-        const Value value = operand(node, i);
-        if (!value.is_null && (value.integer != 0) == decisive) return value;
-        is_unknown = is_unknown || value.is_null;
+        const std::optional<bool> value = truth(code_.operand(node, i));
+        if (value == decisive) return decisive;
+        is_unknown = is_unknown || !value;
     }
-    return is_unknown ? Value{} : of(!decisive);
+    if (is_unknown) return std::nullopt;
+    return !decisive;
 }
 
-Value Evaluator::comparison(const CodeNode& node) {
-    const Value a = operand(node, 0);
-    const Value b = operand(node, 1);
-    if (a.is_null || b.is_null) return {};
-    return of(satisfies(node.op, compare_values(operand_type(node, 0), a, b)));
+const Datum* Evaluator::given(NodeId id) const {
+    const CodeNode& node = code_.node(id);
+    if (node.op == Op::Column) return &row_[static_cast<std::size_t>(node.index)];
+    return node.op == Op::Constant ? &code_.constant(node) : nullptr;
+}
+
+std::optional<bool> Evaluator::comparison(const CodeNode& node) {
+    const Datum* const left = given(code_.operand(node, 0));
+    const Datum* const right = given(code_.operand(node, 1));
+    // Both are computed, even if one is NULL, because either may fail.
+    const Value a = left != nullptr ? view_of(*left) : operand(node, 0);
+    const Value b = right != nullptr ? view_of(*right) : operand(node, 1);
+    if (a.is_null || b.is_null) return std::nullopt;
+    return satisfies(node.op, compare_values(operand_type(node, 0), a, b));
 }
 
 Value Evaluator::distinctness(const CodeNode& node) {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <deque>
+#include <list>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,6 +17,9 @@ class Evaluator {
     Evaluator(const Code& code, std::span<const Datum> row) : code_(code), row_(row) {}
 
     Value evaluate(NodeId id);
+    /// The same of a condition; nothing where it is NULL. Conditions are mostly comparisons with a
+    /// constant, joined by AND and OR: these cost no values on the way.
+    std::optional<bool> truth(NodeId id);
 
     /// Throws PredicateError for the place of `node`.
     [[noreturn]] void fail(const CodeNode& node, std::string message) const;
@@ -30,8 +34,10 @@ class Evaluator {
     Value of_numeric(Numeric value);
 
  private:
-    Value logic(const CodeNode& node);
-    Value comparison(const CodeNode& node);
+    std::optional<bool> logic(const CodeNode& node);
+    std::optional<bool> comparison(const CodeNode& node);
+    /// Of a column or a constant; null where the value must be computed.
+    const Datum* given(NodeId id) const;
     Value membership(const CodeNode& node);
     Value between(const CodeNode& node);
     Value distinctness(const CodeNode& node);
@@ -47,8 +53,9 @@ class Evaluator {
 
     const Code& code_;
     std::span<const Datum> row_;
-    std::deque<std::string> texts_;
-    std::deque<Numeric> numerics_;
+    // Lists, because an empty one allocates nothing: most conditions compute neither.
+    std::list<std::string> texts_;
+    std::list<Numeric> numerics_;
 };
 
 /// Below, equal or above 0, as PostgreSQL sorts; neither is null.

@@ -79,9 +79,7 @@ Predicate Predicate::compile(std::string_view source, std::span<const predicate:
 
 std::optional<bool> Predicate::evaluate(std::span<const predicate::Datum> row) const {
     predicate::Evaluator evaluator(*code_, row);
-    const predicate::Value value = evaluator.evaluate(code_->root);
-    if (value.is_null) return std::nullopt;
-    return value.integer != 0;
+    return evaluator.truth(code_->root);
 }
 
 const std::string& Predicate::source() const {

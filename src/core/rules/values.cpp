@@ -1,5 +1,6 @@
 #include "core/rules/values.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -12,6 +13,7 @@
 
 #include "core/predicate/time_values.h"
 #include "support/json.h"
+#include "support/json_reader.h"
 
 namespace ebb::rules {
 
@@ -130,6 +132,51 @@ std::string text_in(std::string_view json) {
 }
 
 }  // namespace
+
+bool is_plain(AttributeType type, std::string_view json) {
+    if (json == "null") return true;
+    switch (type) {
+        case AttributeType::Text:
+            return json.size() >= 2 && json.front() == '"' &&
+                   json.find('\\') == std::string_view::npos;
+        case AttributeType::Boolean:
+            return json == "true" || json == "false";
+        case AttributeType::Integer:
+            return number_in<std::int64_t>(json).has_value() && json != "-0";
+        default:
+            return false;
+    }
+}
+
+std::optional<std::vector<std::string_view>> texts_of(const Rules& rules, std::string_view object) {
+    const std::vector<Attribute>& attributes = rules.attributes;
+    std::vector<std::string_view> texts(attributes.size());
+    std::size_t next = 0;
+    bool is_read = true;
+    try {
+        JsonReader json(object);
+        json.object([&](std::string_view name) {
+            // Mostly they come in the order of the definition.
+            const auto named = [&](const Attribute& each) { return each.name == name; };
+            auto at = std::find_if(
+                attributes.begin() + static_cast<std::ptrdiff_t>(next), attributes.end(), named
+            );
+            if (at == attributes.end()) at = std::find_if(attributes.begin(), at, named);
+            if (at == attributes.end()) {
+                is_read = false;
+                return json.skip();
+            }
+            next = static_cast<std::size_t>(at - attributes.begin());
+            is_read = is_read && texts[next].empty();
+            texts[next] = json.raw();
+        });
+        json.end();
+    } catch (const JsonSyntaxError&) {
+        return std::nullopt;
+    }
+    if (!is_read) return std::nullopt;
+    return texts;
+}
 
 // For each attribute and write: a parser of JSON would be most of a transition's cost.
 Datum datum_of(AttributeType type, std::string_view canonical) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -24,6 +26,14 @@ struct Coerced {
 /// Reads any JSON that can only mean one value of the type: a number for a numeric, an offset in a
 /// timestamp, upper case in a uuid.
 Coerced coerce(AttributeType type, const Json& json);
+
+/// Is `json` certainly what `coerce` would make of it? False says nothing. True for null and most
+/// values of the types text, boolean and integer.
+bool is_plain(AttributeType type, std::string_view json);
+
+/// The members of a JSON object, by attribute: the text of its value, or an empty one. They point
+/// into `object`. Empty if it is no object, or if a name is none of an attribute or comes twice.
+std::optional<std::vector<std::string_view>> texts_of(const Rules& rules, std::string_view object);
 
 /// The reverse of what `coerce` writes.
 predicate::Datum datum_of(AttributeType type, std::string_view canonical);

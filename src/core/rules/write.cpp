@@ -163,6 +163,7 @@ class Writing {
     // 1 and 2: the values, one attribute after another, on the state as it is now.
 
     void merge() {
+        if (merge_plain()) return;
         const Json values = Json::parse(write_.values, nullptr, false);
         if (values.is_null()) return;
         if (!values.is_object()) {
@@ -184,6 +185,28 @@ class Writing {
             const Json* wanted = member_of(values, index);
             if (wanted != nullptr) merge_one(index, *wanted, given, now);
         }
+    }
+
+    /// A write whose values are canonical at a glance, as nearly all are: trees of JSON would be
+    /// most of a transition's cost. False: this write needs them, and nothing was done.
+    bool merge_plain() {
+        const Rules& rules = program_.rules();
+        const auto values = texts_of(rules, write_.values);
+        const auto given = texts_of(rules, write_.given.empty() ? "{}" : write_.given);
+        if (!values || !given) return false;
+        for (std::size_t i = 0; i < values->size(); ++i) {
+            const std::string_view wanted = (*values)[i];
+            const std::string_view seen = (*given)[i];
+            if (wanted.empty()) continue;
+            const AttributeType type = rules.attributes[i].type;
+            if (!is_plain(type, wanted)) return false;
+            if (!seen.empty() && seen != wanted && !is_plain(type, seen)) return false;
+        }
+        for (std::size_t i = 0; i < values->size(); ++i) {
+            const std::string_view wanted = (*values)[i];
+            if (!wanted.empty()) change(static_cast<int>(i), wanted, (*given)[i] == wanted);
+        }
+        return true;
     }
 
     /// The attribute's member, which may have a name of an earlier version: what was fired then
@@ -222,14 +245,19 @@ class Writing {
         }
         const Json* seen = is_expression(wanted) ? nullptr : member_of(given, index);
         const bool is_given = seen != nullptr && to_text(*seen) == coerced.json;
+        change(index, coerced.json, is_given);
+    }
+
+    /// `is_given`: the transition was given this value, so it has not written it.
+    void change(int index, std::string_view json, bool is_given) {
         AttributeValue& current = outcome_.state.values[static_cast<std::size_t>(index)];
-        if (is_given || current.json == coerced.json) return;
+        if (is_given || current.json == json) return;
         check_right(index);
         if (write_.fired != 0 && current.written > write_.fired) {
             outcome_.overwrote.push_back(index);
         }
-        outcome_.changes.push_back({.attribute = index, .before = current});
-        current = {.json = coerced.json, .written = write_.seq};
+        outcome_.changes.push_back({.attribute = index, .before = std::move(current)});
+        current = {.json = std::string(json), .written = write_.seq};
     }
 
     static Json computed(const Attribute& target, const Json& wanted, const Variables& now) {

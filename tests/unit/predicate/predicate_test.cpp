@@ -189,6 +189,8 @@ TEST(Predicate, names_the_place_and_the_remedy) {
 
 TEST(Predicate, refuses_a_constant_part_that_always_fails) {
     EXPECT_EQ(error_of("is_paid or 1 / 0 = 1"), "1:12 Division by zero.");
+    // A comparison computes both sides, even if one is NULL.
+    EXPECT_EQ(error_of("nullif(count, 7) = 1 / (count - 7)"), "1:20 Division by zero.");
     EXPECT_EQ(
         error_of("2147483647 + 1 > count"),
         "1:1 The result is out of the range of an integer of 32 bits."

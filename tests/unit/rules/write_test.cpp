@@ -190,6 +190,64 @@ TEST(RulesWrite, a_value_that_equals_the_one_that_was_given_is_not_a_write) {
     EXPECT_EQ(world.state().values[0].json, "\"ok\"");
 }
 
+// Members that look canonical are read without a tree of JSON: each form of the same write must
+// mean the same.
+TEST(RulesWrite, means_the_same_however_its_json_is_written) {
+    const std::vector<std::string> forms{
+        R"({"seats":7,"hotel_status":"a"})",
+        R"({"hotel_status":"a","seats":7})",
+        R"(  { "seats" : 7 , "hotel_status" : "a" }  )",
+        R"({"seats":7.0,"hotel_status":"a"})",
+        R"({"seats":3,"seats":7,"hotel_status":"a"})",
+        R"({"seats":7,"hotel_status":"\u0061"})",
+        R"({"\u0073eats":7,"hotel_status":"a"})",
+        R"({"seats":{"$expr":"3 + 4"},"hotel_status":"a"})",
+        R"({"seats":7,"hotel_status":"a","price":"0"})",
+        R"({"seats":7,"hotel_status":"a","price":0})",
+    };
+    for (const std::string& form : forms) {
+        World world(travel());
+        world.start(R"({"order_status": "Received"})");
+        const Outcome outcome = world.complete(0, form);
+        EXPECT_EQ(outcome.message, "") << form;
+        EXPECT_EQ(
+            world.text(), R"({"order_status":"Received","hotel_status":"a","seats":7,"price":"0"})"
+        ) << form;
+        EXPECT_EQ(outcome.changes.size(), 2U) << form;
+    }
+}
+
+TEST(RulesWrite, compares_with_what_was_given_however_that_is_written) {
+    const Program program(travel(), {"t1", "t2", "t3"});
+    State state = program.initial_state();
+    state.values[2] = {.json = "5", .written = 9};
+    const std::vector<Payload> forms{
+        R"({"seats":2})", R"({ "seats" : 2 })", R"({"seats":1,"seats":2})"
+    };
+    for (const Payload& given : forms) {
+        Write write{.source = Write::Source::Transition, .values = R"({"seats":2})", .trigger = 0};
+        write.given = given;
+        EXPECT_TRUE(rules::write(program, state, write).changes.empty()) << given;
+        write.values = R"({"seats":3})";
+        EXPECT_EQ(rules::write(program, state, write).changes.size(), 1U) << given;
+    }
+}
+
+TEST(RulesWrite, is_refused_with_the_same_reason_however_its_json_is_written) {
+    const auto code_of = [](const Payload& values) {
+        World world(travel());
+        world.start(R"({"order_status": "Received"})");
+        return world.complete(0, values).code;
+    };
+    EXPECT_EQ(code_of(R"({"seats":01})"), "invalid_output");
+    EXPECT_EQ(code_of(R"({"seats":1}x)"), "invalid_output");
+    EXPECT_EQ(code_of(R"({"seats":9223372036854775808})"), "invalid_value");
+    EXPECT_EQ(code_of(R"({"seats":"1"})"), "invalid_value");
+    EXPECT_EQ(code_of(R"({"hotel_status":1})"), "invalid_value");
+    EXPECT_EQ(code_of(R"({"seat":1})"), "unknown_attribute");
+    EXPECT_EQ(code_of(R"([1])"), "invalid_output");
+}
+
 TEST(RulesWrite, names_what_it_overwrote_and_adds_without_losing_anything) {
     World world(travel());
     world.start(R"({"order_status": "Received", "seats": 1})");
