@@ -22,6 +22,18 @@ std::vector<predicate::Column> columns_of(const Rules& rules) {
     return columns;
 }
 
+Program::Guard Program::guard_of(const Rule& rule) {
+    // An edge is noted when it is false, too, and what waits for its time is disarmed.
+    const bool is_level = rule.mode != Trigger::Mode::Edge && !rule.is_delayed && rule.is_enabled;
+    const auto guard = is_level ? predicate::guard_of(rule.when) : std::nullopt;
+    if (!guard) return {};
+    return {
+        .attribute = static_cast<std::uint32_t>(guard->column),
+        .excludes_null = guard->excludes_null,
+        .key = guard->key,
+    };
+}
+
 Program::Program(const Rules& rules, const std::vector<std::string>& names) : rules_(rules) {
     const std::vector<predicate::Column> columns = columns_of(rules_);
     const auto compile_all = [&](const std::vector<NamedCondition>& named) {
@@ -59,6 +71,11 @@ Program::Program(const Rules& rules, const std::vector<std::string>& names) : ru
                 rule.writes[static_cast<std::size_t>(find_attribute(write.attribute))] = true;
             }
         }
+        guards_.push_back(guard_of(rule));
+        const std::size_t attribute = guards_.back().attribute;
+        const bool is_new =
+            std::find(guarded_.begin(), guarded_.end(), attribute) == guarded_.end();
+        if (attribute != Guard::kNone && is_new) guarded_.push_back(attribute);
         triggers_.push_back(std::move(rule));
     }
     for (const Attribute& attribute : rules_.attributes) {
@@ -101,6 +118,15 @@ predicate::Row Program::row_of(const State& state) const {
         row.push_back(datum_of(rules_.attributes[i].type, state.values[i].json));
     }
     return row;
+}
+
+std::vector<std::uint64_t> Program::keys_of(const predicate::Row& row) const {
+    std::vector<std::uint64_t> keys(row.size());
+    for (const std::size_t attribute : guarded_) {
+        const predicate::Type type = predicate_type(rules_.attributes[attribute].type);
+        keys[attribute] = predicate::key_of(type, row[attribute]);
+    }
+    return keys;
 }
 
 Payload Program::state_text(const State& state) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include <ebb/rules.h>
 
+#include "core/predicate/guard.h"
 #include "core/predicate/predicate.h"
 #include "core/rules/state.h"
 
@@ -50,6 +52,22 @@ class Program {
     /// Which triggers read the attribute.
     const std::vector<int>& readers(std::size_t attribute) const { return readers_[attribute]; }
 
+    /// What keeps a trigger from firing without a look at its condition, and from anything else
+    /// that a condition that is not true means. They lie close together: with many triggers most
+    /// of a write's time would be the way to their conditions.
+    struct Guard {
+        static constexpr std::uint32_t kNone = UINT32_MAX;
+        std::uint32_t attribute = kNone;  ///< that the condition compares; kNone: no guard
+        bool excludes_null = false;
+        std::uint64_t key = 0;  ///< of the value that it must have
+    };
+
+    /// In the order of the triggers.
+    const std::vector<Guard>& guards() const { return guards_; }
+
+    /// Of the values in `row` that guards compare, by attribute; the others are 0.
+    std::vector<std::uint64_t> keys_of(const predicate::Row& row) const;
+
     /// -1 when there is none of this name.
     int find_attribute(std::string_view name) const;
     /// The same, but the name may be one of an earlier version.
@@ -67,9 +85,13 @@ class Program {
     std::size_t state_size(const State& state) const;
 
  private:
+    static Guard guard_of(const Rule& rule);
+
     Rules rules_;
     std::vector<Rule> triggers_;
-    std::vector<std::string> keys_;  ///< of each attribute, as the text of a state has it
+    std::vector<Guard> guards_;
+    std::vector<std::size_t> guarded_;  // the attributes that guards compare
+    std::vector<std::string> keys_;     ///< of each attribute, as the text of a state has it
     std::vector<Condition> finals_;
     std::vector<Condition> exceptions_;
     std::vector<Condition> invariants_;

@@ -493,11 +493,21 @@ class Writing {
         return asked;
     }
 
+    /// Is its condition not true, as the guard shows?
+    bool is_excluded(std::size_t index, const std::vector<std::uint64_t>& keys) const {
+        const Program::Guard& guard = program_.guards()[index];
+        if (guard.attribute == Program::Guard::kNone) return false;
+        const bool is_other = row_[guard.attribute].is_null ? guard.excludes_null
+                                                            : keys[guard.attribute] != guard.key;
+        return is_other && !is_armed(static_cast<int>(index));
+    }
+
     void fire() {
         const std::vector<bool> is_asked = asked();
+        const std::vector<std::uint64_t> keys = program_.keys_of(row_);
         for (std::size_t i = 0; i < program_.triggers().size(); ++i) {
+            if (!is_asked[i] || is_excluded(i, keys)) continue;
             const Program::Rule& rule = program_.triggers()[i];
-            if (!is_asked[i]) continue;
             if (!rule.is_enabled) {
                 // It was armed under an earlier version.
                 if (is_armed(static_cast<int>(i))) outcome_.disarmed.push_back(static_cast<int>(i));

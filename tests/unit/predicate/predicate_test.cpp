@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/predicate/guard.h"
+
 namespace ebb {
 namespace {
 
@@ -185,6 +187,37 @@ TEST(Predicate, names_the_place_and_the_remedy) {
         error_of("document = '{}'"),
         "1:1 Values of json cannot be compared; compare a member, such as document ->> 'key'."
     );
+}
+
+/// `column = key` and whether NULL is excluded, or "none".
+std::string guard_of(const std::string& source) {
+    const auto guard = predicate::guard_of(Predicate::compile(source, columns()));
+    if (!guard) return "none";
+    const std::string column = columns()[guard->column].name;
+    return column + (guard->excludes_null ? " or null" : "");
+}
+
+TEST(Predicate, has_a_guard_if_it_needs_a_column_to_have_one_value) {
+    EXPECT_EQ(guard_of("order_status = 'Received'"), "order_status or null");
+    EXPECT_EQ(guard_of("7 = count"), "count or null");
+    EXPECT_EQ(guard_of("is_paid and count = 7 and price > 3"), "count or null");
+    EXPECT_EQ(guard_of("order_status = 'a' or count = 7"), "none");
+    EXPECT_EQ(guard_of("order_status <> 'a'"), "none");
+    EXPECT_EQ(guard_of("order_status = hotel_status"), "none");
+    EXPECT_EQ(guard_of("price = 3"), "none") << "1.0 equals 1";
+    EXPECT_EQ(guard_of("order_status = null"), "none");
+    // Where the column is NULL, the rest is computed, and fails.
+    EXPECT_EQ(guard_of("count = 7 and 1 / (count - 7) = 1"), "count");
+    // The division comes first.
+    EXPECT_EQ(guard_of("1 / (count - 7) = 1 and count = 8"), "none");
+}
+
+TEST(Predicate, the_guard_has_the_key_of_its_constant) {
+    const auto guard =
+        predicate::guard_of(Predicate::compile("order_status = 'Received'", columns()));
+    ASSERT_TRUE(guard);
+    EXPECT_EQ(guard->key, predicate::key_of(Type::Text, sample()[0]));
+    EXPECT_NE(guard->key, predicate::key_of(Type::Text, row({"received"})[0]));
 }
 
 TEST(Predicate, refuses_a_constant_part_that_always_fails) {
