@@ -46,6 +46,7 @@ CREATE OR REPLACE FUNCTION ebb.work_find_due(
 LANGUAGE plpgsql AS $work$
 DECLARE
     spare integer;
+    seen bigint;
 BEGIN
     -- Each candidate costs, so first only a few more than are wanted.
     FOREACH spare IN ARRAY ARRAY[4, 64] LOOP
@@ -66,8 +67,8 @@ BEGIN
             ORDER BY c.rank, c.instance_id, c.token LIMIT $2 + spare
         )
         SELECT coalesce(array_agg(l.instance_id), '{}'), coalesce(array_agg(l.token), '{}'),
-               coalesce(bool_or(l.lease_until IS NOT NULL), false)
-        INTO ids, tokens, has_lease FROM (
+               coalesce(bool_or(l.lease_until IS NOT NULL), false), (SELECT count(*) FROM candidates)
+        INTO ids, tokens, has_lease, seen FROM (
             SELECT f.* FROM candidates AS c CROSS JOIN LATERAL (
                 SELECT t.instance_id, t.token, t.lease_until FROM ebb.tasks AS t
                 WHERE t.instance_id = c.instance_id AND t.token = c.token
@@ -77,7 +78,7 @@ BEGIN
             ) AS f
             LIMIT $2
         ) AS l;
-        EXIT WHEN cardinality(ids) = $2;
+        EXIT WHEN cardinality(ids) = $2 OR seen < $2 + spare;
     END LOOP;
 END $work$;
 
