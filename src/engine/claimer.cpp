@@ -102,7 +102,9 @@ Claimer::Claimed Claimer::claim_unlimited(ClaimRequest request) {
     request.limit = environment_.options.claim_batch_max;
     const Claimed own = claim_and_post(request);
     return {
-        .count = claimed.count + own.count, .own = claimed.own + own.own, .has_failed = own.has_failed
+        .count = claimed.count + own.count,
+        .own = claimed.own + own.own,
+        .has_failed = own.has_failed
     };
 }
 

@@ -50,7 +50,7 @@ class Herald final : public Service {
     HintBox& box_;
     const std::unique_ptr<Hints> hints_;
     SteadyPoint tell_at_{};
-    SteadyPoint paid_until_{};  // when all that was told will have had its gap
+    SteadyPoint paid_until_{};  // when all hints that were sent will have had their gap
     SteadyPoint hear_at_{};
     Duration retry_pause_{};
     bool has_reported_ = false;  // that it hears nothing

@@ -27,6 +27,7 @@ class HintBox {
     bool is_empty() const;
     /// As many hints as fit one message.
     Hint take();
+
     /// How many have been noted since the last call, also those that say what another one says.
     std::int64_t take_noted() { return noted_.exchange(0); }
 

@@ -231,7 +231,10 @@ TEST(SurfaceTokens, accept_what_is_as_deep_as_the_kernel_accepts_and_nothing_dee
     for (const auto& condition : conditions) {
         int deepest = 1;
         while (kernel_refusal(condition(deepest + 1)).empty()) ++deepest;
-        EXPECT_NE(kernel_refusal(condition(deepest + 1)).find("nested more than 64 deep"), std::string::npos);
+        EXPECT_NE(
+            kernel_refusal(condition(deepest + 1)).find("nested more than 64 deep"),
+            std::string::npos
+        );
         for (const int times : {deepest, deepest + 1}) {
             const std::string state = session.refusal(fmt::format(
                 "SELECT ebb.rules_check({}, {}::jsonb, 'it')", session.quote(condition(times)), list

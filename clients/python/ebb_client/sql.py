@@ -276,7 +276,7 @@ class Worker(Handlers):
             kept[0].close()
 
     def _run(self, context, opened):
-        """Returns the text of the outcome for the next claim, or None if it is reported already."""
+        """Returns the text of the outcome for the next claim, or None if it has already been reported."""
         try:
             value = self._handlers[context.handler](context.input, context)
             result = value if isinstance(value, Result) else Result(value)
