@@ -89,11 +89,23 @@ std::vector<std::string> Claimer::claimable_handlers() {
 }
 
 Claimer::Claimed Claimer::claim_unlimited(ClaimRequest request) {
-    if (request.limit > 0) return claim_and_post(request);
-    // The engine's own tasks need no room.
+    // Without threads it is driven step by step, and takes no more than it was asked for.
+    const bool has_threads = environment_.worker.has_threads;
+    Claimed claimed;
+    if (request.limit > 0 && !(has_threads && request.handlers.empty())) {
+        claimed = claim_and_post(request);
+        const bool has_left_own = has_threads && claimed.own > 0 && claimed.count >= request.limit;
+        if (claimed.has_failed || !has_left_own) return claimed;
+    }
+    // The engine's own tasks need no room, and workers in SQL hand in many at a time.
     request.handlers.clear();
     request.limit = environment_.options.claim_batch_max;
-    return claim_and_post(request);
+    const Claimed own = claim_and_post(request);
+    return {
+        .count = claimed.count + own.count,
+        .own = claimed.own + own.own,
+        .has_failed = own.has_failed
+    };
 }
 
 int Claimer::claim_within_limits(ClaimRequest request) {
@@ -174,7 +186,10 @@ Claimer::Claimed Claimer::claim_and_post(const ClaimRequest& request) {
         environment_.report("claim_failed", error);
         return {.has_failed = true};
     }
-    return {.count = post(std::move(claims))};
+    const auto own = std::count_if(claims.begin(), claims.end(), [](const Claim& claim) {
+        return claim.handler == kEngineHandler && !claim.is_stop;
+    });
+    return {.count = post(std::move(claims)), .own = static_cast<int>(own)};
 }
 
 int Claimer::post(std::vector<Claim> claims) {

@@ -48,6 +48,7 @@ class Claimer final : public Service {
     /// What the claims of a round have brought so far.
     struct Claimed {
         int count = 0;
+        int own = 0;  // of these, tasks of the engine
         bool has_failed = false;
     };
 

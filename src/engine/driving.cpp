@@ -18,6 +18,9 @@ constexpr Duration kGather = std::chrono::milliseconds(1);
 constexpr Duration kIdleSlice = std::chrono::milliseconds(20);
 constexpr Duration kLookMin = std::chrono::milliseconds(10);
 constexpr Duration kLookMax = std::chrono::milliseconds(500);
+/// A caller that waits for what another process does looks first after this long, and then ever
+/// more rarely: most instances that are waited for take a few milliseconds.
+constexpr Duration kFirstLook = std::chrono::milliseconds(1);
 /// After the handlers' grace: the time for the commits that follow when they are given up.
 constexpr Duration kLastCommits = std::chrono::seconds(1);
 
@@ -274,8 +277,9 @@ Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
         if (present.is_finished || present.status == InstanceStatus::Moved) return present;
     }
     Duration waited{0};
-    Duration pause = kLookMin;
+    Duration pause = kFirstLook;
     if (environment.worker.has_threads && waiters.is_expected(id)) {
+        pause = kLookMin;
         if (auto result = waiter.wait(std::min(pause, timeout))) return *result;
     }
     while (true) {
@@ -292,7 +296,7 @@ Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
         }
         if (auto result = waiter.wait(slice)) return *result;
         waited += slice;
-        pause = std::min(pause * 2, kLookMax);
+        pause = std::min(pause + pause / 2, kLookMax);
     }
 }
 

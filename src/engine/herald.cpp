@@ -29,12 +29,20 @@ SteadyPoint Herald::tick(SteadyPoint now) {
     if (!hints_) return kSteadyNever;
     if (now >= tell_at_ && !box_.is_empty()) {
         tell();
-        tell_at_ = now + kPause;
+        tell_at_ = next_message(now, box_.take_noted());
     }
     const SteadyPoint tell_at = box_.is_empty() ? kSteadyNever : tell_at_;
     if (now < hear_at_) return std::min(tell_at, hear_at_);
     hear(std::min(tell_at, now + kLongestWait));
     return environment_.steady_now();
+}
+
+SteadyPoint Herald::next_message(SteadyPoint now, std::int64_t hints) {
+    // What is far behind is forgotten, so that load that has ended delays no one.
+    const Duration debt = std::max(paid_until_ - now, Duration::zero());
+    const std::int64_t counted = std::min<std::int64_t>(hints, 2 * kPause / kLonelyGap);
+    paid_until_ = now + std::min(debt + counted * kLonelyGap, 2 * kPause);
+    return std::clamp(paid_until_ - kPause, now, now + kPause);
 }
 
 void Herald::tell() {

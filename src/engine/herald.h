@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "engine/claim_signals.h"
@@ -29,12 +30,18 @@ class Herald final : public Service {
     /// Sends pending hints immediately, for callers without threads. Throws nothing.
     void tell();
 
-    /// The time between two messages; hints that come in the meantime share the next one.
+    /// Under load, the time between two messages: hints that come in the meantime share the next
+    /// one.
     static constexpr Duration kPause = std::chrono::milliseconds(10);
+    /// There is no load while hints are at least so far apart on average, and a pause would only
+    /// delay what each of them announces.
+    static constexpr Duration kLonelyGap = std::chrono::milliseconds(2);
 
  private:
     void hear(SteadyPoint until);
     void obey(const std::vector<std::string>& messages);
+    /// When the next message may go out, after one with so many hints.
+    SteadyPoint next_message(SteadyPoint now, std::int64_t hints);
     void fall_back(const std::exception& error);
 
     Environment& environment_;
@@ -43,6 +50,7 @@ class Herald final : public Service {
     HintBox& box_;
     const std::unique_ptr<Hints> hints_;
     SteadyPoint tell_at_{};
+    SteadyPoint paid_until_{};  // when all hints that were sent will have had their gap
     SteadyPoint hear_at_{};
     Duration retry_pause_{};
     bool has_reported_ = false;  // that it hears nothing

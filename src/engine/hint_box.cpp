@@ -9,6 +9,7 @@ namespace ebb::engine {
 template <class Change>
 void HintBox::note(Change change) {
     if (alarm_ == nullptr) return;
+    ++noted_;
     bool is_first = false;
     {
         const Lock lock(mutex_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string_view>
 
 #include "engine/hint.h"
@@ -27,6 +28,9 @@ class HintBox {
     /// As many hints as fit one message.
     Hint take();
 
+    /// How many have been noted since the last call, also those that say what another one says.
+    std::int64_t take_noted() { return noted_.exchange(0); }
+
     /// The maximum number of remembered stops. Heartbeats report the others.
     static constexpr std::size_t kStopsMax = 10'000;
 
@@ -35,6 +39,7 @@ class HintBox {
     void note(Change change);
 
     Alarm* alarm_ = nullptr;
+    std::atomic<std::int64_t> noted_{0};
     mutable Mutex mutex_;
     Hint hint_ EBB_GUARDED_BY(mutex_);
 };

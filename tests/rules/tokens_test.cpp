@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -204,6 +205,42 @@ TEST(SurfaceTokens, accept_no_condition_that_is_too_long_or_too_deep_for_the_ker
                 EXPECT_EQ(kernel_refusal(condition), "")
                     << times << ": " << condition.substr(0, 60);
             }
+        }
+    }
+}
+
+TEST(SurfaceTokens, accept_what_is_as_deep_as_the_kernel_accepts_and_nothing_deeper) {
+    Session session(surface_database("tokens"));
+    const std::string list = session.quote(attributes());
+    const std::vector<std::function<std::string(int)>> conditions{
+        [](int times) { return repeated("(", times, "b", ")"); },
+        [](int times) { return repeated("not ", times, "b", ""); },
+        [](int times) { return repeated("not (", times, "b", ")"); },
+        [](int times) { return repeated("- ", times, "i", "") + " = 2"; },
+        [](int times) { return repeated("- (", times, "i", ")") + " = 2"; },
+        [](int times) { return repeated("(i - ", times, "i", ")") + " = 2"; },
+        [](int times) { return repeated("lower(", times, "t", ")") + " = 'x'"; },
+        [](int times) { return repeated("case when b then ", times, "1", " end") + " = 1"; },
+        [](int times) { return repeated("case when b then - ", times, "1", " end") + " = 1"; },
+        [](int times) { return "not b and not b or " + repeated("not (", times, "b", ")"); },
+        [](int times) { return "not i between - 1 and " + repeated("(", times, "i", ")"); },
+        [](int times) { return "not i is distinct from " + repeated("(", times, "i", ")"); },
+        [](int times) { return "- 1 - i = i - " + repeated("(", times, "i", ")"); },
+        [](int times) { return "i in (- 1, " + repeated("(", times, "i", ")") + ")"; },
+    };
+    for (const auto& condition : conditions) {
+        int deepest = 1;
+        while (kernel_refusal(condition(deepest + 1)).empty()) ++deepest;
+        EXPECT_NE(
+            kernel_refusal(condition(deepest + 1)).find("nested more than 64 deep"),
+            std::string::npos
+        );
+        for (const int times : {deepest, deepest + 1}) {
+            const std::string state = session.refusal(fmt::format(
+                "SELECT ebb.rules_check({}, {}::jsonb, 'it')", session.quote(condition(times)), list
+            ));
+            EXPECT_EQ(state, times == deepest ? "" : "EB007")
+                << times << ": " << condition(times).substr(0, 60) << session.message;
         }
     }
 }

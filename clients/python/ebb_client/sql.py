@@ -1,7 +1,8 @@
 """A worker that speaks to PostgreSQL only: it runs handlers without a server between it and the database.
 
 It needs psycopg 3 or psycopg2, and a database where `ebb migrate --sql-workers` was run. What a handler
-writes with `context.connection` is committed together with the end of its step, or not at all.
+writes with `context.connection` is committed together with the end of its step, or not at all. The outcomes
+of handlers that did not use it are handed in together, in the transaction of the next claim.
 """
 
 import json
@@ -24,6 +25,8 @@ _COLUMNS = ("job", "instance_id", "workflow", "version", "key", "step", "handler
             "max_attempts", "idempotency_key", "input", "payload", "compensates", "deadline")
 _AS_TEXT = ("instance_id", "input", "payload", "compensates")
 _CLAIM = "SELECT {} FROM {}.work_claim(%s, %s)"
+_NEXT = "SELECT {} FROM {}.work_next(%s, %s::jsonb, %s)"
+_TOGETHER_MAX = 1000
 _SESSION_GONE = "EB010"
 _WAIT_MAX = 20.0
 _PAUSE_MAX = 5.0
@@ -39,10 +42,12 @@ class Context:
             setattr(self, name, json.loads(value) if is_json and value is not None else value)
         self._stop = threading.Event()
         self._open = None
+        self._has_opened = False
 
     @property
     def connection(self):
         """The thread's connection. Its transaction ends with the step: do not commit it."""
+        self._has_opened = True
         return self._open()
 
     @property
@@ -76,9 +81,11 @@ class Worker(Handlers):
         self._schema = _quoted(schema)
         columns = ", ".join(f"{name}::text" if name in _AS_TEXT else name for name in _COLUMNS)
         self._claim = _CLAIM.format(columns, self._schema)
+        self._next = _NEXT.format(columns, self._schema)
         self._lock = threading.Lock()
         self._running = {}  # by job
         self._jobs = queue.SimpleQueue()
+        self._ended = []  # contexts with the text of their outcome, to be handed in with the next claim
         self._session = None
         self._joined = 0  # how often
         self._notices = None
@@ -146,7 +153,7 @@ class Worker(Handlers):
                 if not self._step(control):
                     self._wait(control)
             except _driver.Error as error:
-                if not isinstance(error, _driver.OperationalError) and _state_of(error) != _SESSION_GONE:
+                if not self._has_lost_session(error):
                     raise
                 control.close()
                 control = self._again()
@@ -155,18 +162,49 @@ class Worker(Handlers):
             control.close()
 
     def _step(self, control):
-        """Claims what there is room for. Returns whether it should be done again at once."""
+        """Hands in what has ended, and claims what there is room for. Returns whether it should be done again
+        at once."""
         with self._lock:
-            free = 0 if self._is_stopping else self.slots - len(self._running)
-        if free <= 0:
+            ended, self._ended = self._ended[:_TOGETHER_MAX], self._ended[_TOGETHER_MAX:]
+            free = 0 if self._is_stopping else self.slots - len(self._running) + len(ended)
+        if free <= 0 and not ended:
             return False
-        rows = _ask(control, self._claim, self._session, free)
+        rows = self._exchange(control, ended, max(0, min(free, _TOGETHER_MAX)))
         for row in rows:
             context = Context(row)
             with self._lock:
                 self._running[context.job] = context
             self._jobs.put(context)
-        return len(rows) > 0
+        return len(rows) > 0 or len(ended) > 0
+
+    def _exchange(self, control, ended, free):
+        try:
+            if ended:
+                texts = ",".join(text for _, text in ended)
+                return _ask(control, self._next, self._session, f"[{texts}]", free)
+        except _driver.Error as error:
+            if self._has_lost_session(error):
+                raise
+            # One of them, or the claim, is refused.
+            for context, text in ended:
+                self._hand_in(control, context, text)
+        finally:
+            with self._lock:
+                for context, _ in ended:
+                    self._running.pop(context.job, None)
+        return _ask(control, self._claim, self._session, free) if free > 0 else []
+
+    def _hand_in(self, control, context, text):
+        try:
+            _ask(control, self._next, self._session, f"[{text}]", 0)
+        except _driver.Error as error:
+            if self._has_lost_session(error):
+                raise
+            self._give_up(context)
+
+    @staticmethod
+    def _has_lost_session(error):
+        return isinstance(error, _driver.OperationalError) or _state_of(error) == _SESSION_GONE
 
     def _wait(self, control):
         # One that came with the answer of the last claim does not make the socket readable any more.
@@ -221,23 +259,32 @@ class Worker(Handlers):
             if kept[0] is not None and made_at != self._joined:
                 kept[0].close()
                 kept[0] = None
+            text = None
             try:
-                self._run(context, opened)
+                text = self._run(context, opened)
             except _driver.Error:
                 # Nothing is committed, or it is in doubt: the lease ends, or the outcome is there.
                 kept[0] = None
                 self._give_up(context)
             with self._lock:
-                del self._running[context.job]
+                if text is None:
+                    del self._running[context.job]
+                else:
+                    self._ended.append((context, text))
             self._ring()
         if kept[0] is not None:
             kept[0].close()
 
     def _run(self, context, opened):
+        """Returns the text of the outcome for the next claim, or None if it has already been reported."""
         try:
             value = self._handlers[context.handler](context.input, context)
             result = value if isinstance(value, Result) else Result(value)
-            report = ("work_complete", json.dumps(result.output, allow_nan=False), result.handle or None)
+            output = json.dumps(result.output, allow_nan=False)
+            if not context._has_opened:
+                handle = f',"handle":{json.dumps(result.handle)}' if result.handle else ""
+                return f'{{"job":{json.dumps(context.job)},"output":{output}{handle}}}'
+            report = ("work_complete", output, result.handle or None)
         except Pause:
             opened().rollback()
             report = ("work_pause",)
@@ -253,6 +300,7 @@ class Worker(Handlers):
             opened().rollback()
         else:
             opened().commit()
+        return None
 
     def _failure(self, message, code="error", permanent=False, retry_after=None, details=None):
         return ("work_fail", message, code, permanent, retry_after,

@@ -23,28 +23,43 @@ DO $do$ BEGIN
     END IF;
 END $do$;
 
+-- Each call of a function that sets a setting costs several microseconds, and those of one call of a worker are many.
+-- So only what users and triggers call is SECURITY DEFINER and sets its search_path; what these call has theirs, and is
+-- for the owner alone.
+--
+-- A function of LANGUAGE sql is parsed and planned again in each statement that calls it, unless it becomes a part of
+-- that statement. What workers call often is PL/pgSQL, which keeps its plans for the whole session. Each plan is made
+-- once: perhaps while the tables are empty, so the functions that workers call ask for plans that go by the indexes.
+
+-- Becomes a part of the statement: everything in it names its schema, so it needs no search_path.
 CREATE OR REPLACE FUNCTION ebb.work_now() RETURNS bigint
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+LANGUAGE sql VOLATILE AS $work$
+    SELECT pg_catalog.int8(
+        pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000000::pg_catalog.float8
+    )
 $work$;
 
 -- The channel on which the processes of Ebb tell each other of new work.
 CREATE OR REPLACE FUNCTION ebb.work_channel() RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT 'ebb_' || n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.oid = 'ebb.tasks'::regclass
-$work$;
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN (
+        SELECT 'ebb_' || n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE c.oid = 'ebb.tasks'::regclass
+    );
+END $work$;
 
 -- The rights of the user who has logged in, also those of roles that it is a member of.
 CREATE OR REPLACE FUNCTION ebb.work_rights_here() RETURNS SETOF ebb.work_rights
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT r.* FROM ebb.work_rights AS r JOIN pg_roles AS p ON p.rolname = r.role
-    WHERE pg_has_role(session_user, p.oid, 'USAGE')
-$work$;
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    RETURN QUERY SELECT r.* FROM ebb.work_rights AS r JOIN pg_roles AS p ON p.rolname = r.role
+    WHERE pg_has_role(session_user, p.oid, 'USAGE');
+END $work$;
 
 -- The worker of a session. It must be one of the user who has logged in.
 CREATE OR REPLACE FUNCTION ebb.work_session(session uuid) RETURNS ebb.workers
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 DECLARE
     worker ebb.workers;
 BEGIN
@@ -59,7 +74,7 @@ END $work$;
 
 -- A worker of an earlier release would call handlers again instead of deciding outcomes.
 CREATE OR REPLACE FUNCTION ebb.work_check_engines() RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 DECLARE
     older text;
 BEGIN
@@ -78,17 +93,19 @@ BEGIN
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.work_prolong(worker ebb.workers) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
+BEGIN
     -- Rarely, so that a call does not cost a row more.
-    UPDATE ebb.workers AS w SET expires_at = ebb.work_now() + w.lease
-    WHERE w.id = $1.id AND w.session = $1.session
-      AND w.expires_at < ebb.work_now() + w.lease * 2 / 3
-$work$;
+    IF $1.expires_at < ebb.work_now() + $1.lease * 2 / 3 THEN
+        UPDATE ebb.workers AS w SET expires_at = ebb.work_now() + w.lease
+        WHERE w.id = $1.id AND w.session = $1.session;
+    END IF;
+END $work$;
 
 -- Tells the processes of Ebb that there is something to decide. While something waits for them, they
 -- know: a NOTIFY makes commits wait for each other, so a loaded system sends none.
 CREATE OR REPLACE FUNCTION ebb.work_ring(is_known boolean) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 BEGIN
     IF NOT $1 THEN
         PERFORM pg_notify(ebb.work_channel(), '0000000000000000{"any":true}');
@@ -98,7 +115,7 @@ END $work$;
 -- While this is on, tasks that are put are looked at again when the transaction commits, if it may take longer than its
 -- statement: what made workers look soon may have been done by then.
 CREATE OR REPLACE FUNCTION ebb.work_watch(is_on boolean) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 BEGIN
     IF statement_timestamp() <> transaction_timestamp() THEN
         PERFORM set_config('ebb_work.is_watched', CASE WHEN $1 THEN 'on' ELSE '' END, true);
@@ -143,11 +160,12 @@ END $do$;
 
 -- Is something waiting for the engine?
 CREATE OR REPLACE FUNCTION ebb.work_waits() RETURNS boolean
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT EXISTS (
+LANGUAGE plpgsql VOLATILE AS $work$
+BEGIN
+    RETURN EXISTS (
         SELECT 1 FROM ebb.tasks AS t WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = ''
-    )
-$work$;
+    );
+END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.work_join(
     worker text, handlers text[], queues text[] DEFAULT '{}', capacity integer DEFAULT 1,

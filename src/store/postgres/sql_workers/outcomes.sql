@@ -1,16 +1,20 @@
 -- name: outcomes
--- Takes the text of a job apart.
+-- Takes the text of a job apart. A regular expression that captures its parts would take as long as all the rest of
+-- a call.
 CREATE OR REPLACE FUNCTION ebb.work_parts(
     job text, OUT instance_id uuid, OUT token bigint, OUT visit bigint, OUT attempt integer,
     OUT pauses integer
 )
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql IMMUTABLE AS $work$
 DECLARE
-    parts text[] := regexp_match(
-        $1, '^([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}):([0-9]{1,18}):([0-9]{1,18}):([0-9]{1,9}):([0-9]{1,9})$'
-    );
+    parts text[] := string_to_array($1, ':');
 BEGIN
-    IF parts IS NULL THEN
+    IF cardinality(parts) IS DISTINCT FROM 5
+        OR translate(parts[1], '0123456789abcdef', 'xxxxxxxxxxxxxxxx') <> 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'
+        OR translate(parts[2] || parts[3] || parts[4] || parts[5], '0123456789', '') <> ''
+        OR length(parts[2]) NOT BETWEEN 1 AND 18 OR length(parts[3]) NOT BETWEEN 1 AND 18
+        OR length(parts[4]) NOT BETWEEN 1 AND 9 OR length(parts[5]) NOT BETWEEN 1 AND 9
+    THEN
         RAISE EXCEPTION 'This is not a job: "%". It must be as work_claim or wed_claim has said it.', left($1, 100)
             USING ERRCODE = 'EB011';
     END IF;
@@ -21,54 +25,83 @@ BEGIN
     pauses := parts[5];
 END $work$;
 
--- Puts the outcome of a job on its task's row, if the session still holds it. The row is locked before
--- the state is looked at: a session that takes the token further must change the row.
-CREATE OR REPLACE FUNCTION ebb.work_hand_in(session uuid, job text, outcome jsonb) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+-- Puts the outcomes of jobs on the rows of their tasks, as far as the worker still holds them. Answers which, by
+-- their numbers. The rows are locked before the states are looked at: a session that takes a token further must change
+-- its row.
+CREATE OR REPLACE FUNCTION ebb.work_hand_in_all(worker ebb.workers, jobs text[], outcomes jsonb[]) RETURNS integer[]
+LANGUAGE plpgsql AS $work$
 #variable_conflict use_column
 DECLARE
-    worker ebb.workers := ebb.work_session($1);
-    p record := ebb.work_parts($2);
-    since bigint;
-    first_text text;
+    p record;
+    ids uuid[] := '{}';
+    tokens bigint[] := '{}';
+    fences text[] := '{}';
+    held integer;
+    handed integer[];
+    is_watched boolean := statement_timestamp() <> transaction_timestamp();
 BEGIN
-    SELECT t.due_at INTO since FROM ebb.tasks AS t
-    WHERE t.instance_id = p.instance_id AND t.token = p.token AND t.lease_owner = worker.id
-    FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN 'stale';
+    FOR i IN 1 .. cardinality($2) LOOP
+        p := ebb.work_parts($2[i]);
+        ids := ids || p.instance_id;
+        tokens := tokens || p.token;
+        fences := fences || (p.visit || ':' || p.attempt || ':' || p.pauses);
+    END LOOP;
+    -- Always in one order, so that two sessions cannot wait for each other.
+    PERFORM 1 FROM ebb.tasks AS t JOIN unnest(ids, tokens) AS l (id, token) ON t.instance_id = l.id AND t.token = l.token
+    WHERE t.lease_owner = $1.id ORDER BY t.instance_id, t.token FOR UPDATE OF t;
+    GET DIAGNOSTICS held = ROW_COUNT;
+    IF held = 0 THEN
+        RETURN '{}';
     END IF;
-    PERFORM 1 FROM ebb.instances AS i CROSS JOIN LATERAL json_array_elements(
-        CASE WHEN i.state LIKE '{%}' THEN i.state::json -> 'tokens' END
-    ) AS k (token)
-    WHERE i.id = p.instance_id AND i.finished_at IS NULL
-      AND (k.token ->> 'id')::bigint = p.token AND (k.token ->> 'visit')::bigint = p.visit
-      AND coalesce((k.token ->> 'attempt')::integer, 0) = p.attempt
-      AND coalesce((k.token ->> 'pauses')::integer, 0) = p.pauses;
-    IF NOT FOUND THEN
-        RETURN 'stale';
+    IF NOT ebb.work_waits() THEN
+        PERFORM ebb.work_ring(false);
     END IF;
-    first_text := (
-        jsonb_build_object(
-            'visit', p.visit, 'attempt', p.attempt, 'pauses', p.pauses, 'worker', worker.id,
-            'started_at', since
-        ) || $3
-    )::text;
-    PERFORM ebb.work_ring(ebb.work_waits());
-    PERFORM ebb.work_watch(true);
-    UPDATE ebb.tasks AS t
-    SET outcome = first_text, handler = '', lease_owner = NULL, lease_until = NULL,
-        due_at = n.now, lane = 1, rank = n.now - 2000000 * (
-            SELECT i.priority FROM ebb.instances AS i WHERE i.id = t.instance_id
-        )
-    FROM (SELECT ebb.work_now() AS now) AS n
-    WHERE t.instance_id = p.instance_id AND t.token = p.token;
-    PERFORM ebb.work_watch(false);
-    RETURN 'handed_over';
+    IF is_watched THEN
+        PERFORM ebb.work_watch(true);
+    END IF;
+    WITH put AS (
+        UPDATE ebb.tasks AS t
+        SET outcome = (jsonb_build_object(
+                'visit', (k.token ->> 'visit')::bigint, 'attempt', coalesce((k.token ->> 'attempt')::integer, 0),
+                'pauses', coalesce((k.token ->> 'pauses')::integer, 0), 'worker', $1.id, 'started_at', t.due_at
+            ) || l.outcome)::text,
+            handler = '', lease_owner = NULL, lease_until = NULL, due_at = l.moment, lane = 1,
+            rank = l.moment - 2000000 * i.priority::bigint
+        FROM (
+            -- Of a job that is there twice, the first one counts.
+            SELECT DISTINCT ON (u.id, u.token, u.fence) u.*, n.moment
+            FROM unnest(ids, tokens, fences, $3) WITH ORDINALITY AS u (id, token, fence, outcome, number)
+            CROSS JOIN (SELECT ebb.work_now() AS moment) AS n
+            ORDER BY u.id, u.token, u.fence, u.number
+        ) AS l JOIN ebb.instances AS i ON i.id = l.id AND i.finished_at IS NULL
+        CROSS JOIN LATERAL json_array_elements(
+            CASE WHEN i.state LIKE '{%}' THEN i.state::json -> 'tokens' END
+        ) AS k (token)
+        WHERE t.instance_id = l.id AND t.token = l.token AND t.lease_owner = $1.id
+          AND (k.token ->> 'id')::bigint = l.token AND l.fence = (
+              (k.token ->> 'visit') || ':' || coalesce(k.token ->> 'attempt', '0') || ':'
+              || coalesce(k.token ->> 'pauses', '0')
+          )
+        RETURNING l.number
+    )
+    SELECT coalesce(array_agg(u.number::integer), '{}') INTO handed FROM put AS u;
+    IF is_watched THEN
+        PERFORM ebb.work_watch(false);
+    END IF;
+    RETURN handed;
+END $work$;
+
+-- The same for one job of a session.
+CREATE OR REPLACE FUNCTION ebb.work_hand_in(session uuid, job text, outcome jsonb) RETURNS text
+LANGUAGE plpgsql AS $work$
+BEGIN
+    RETURN CASE
+        WHEN ebb.work_hand_in_all(ebb.work_session($1), ARRAY[$2], ARRAY[$3]) = '{}' THEN 'stale' ELSE 'handed_over'
+    END;
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.work_check_size(value text, what text) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql IMMUTABLE AS $work$
 BEGIN
     IF octet_length($1) > 1048576 THEN
         RAISE EXCEPTION 'The % has % bytes; 1,048,576 are allowed.', $2, octet_length($1)
@@ -76,17 +109,48 @@ BEGIN
     END IF;
 END $work$;
 
+-- What a step has yielded, as an outcome.
+CREATE OR REPLACE FUNCTION ebb.work_completed(output jsonb, handle text) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE AS $work$
+DECLARE
+    result text := coalesce($1, 'null')::text;
+BEGIN
+    PERFORM ebb.work_check_size(result, 'output');
+    PERFORM ebb.work_check_size($2, 'handle');
+    RETURN jsonb_strip_nulls(
+        jsonb_build_object('type', 'step_completed', 'output', result, 'handle', nullif($2, ''))
+    );
+END $work$;
+
 CREATE OR REPLACE FUNCTION ebb.work_complete(
     session uuid, job text, output jsonb DEFAULT 'null', handle text DEFAULT NULL
 ) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-DECLARE
-    result text := coalesce($3, 'null')::text;
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 BEGIN
-    PERFORM ebb.work_check_size(result, 'output');
-    PERFORM ebb.work_check_size($4, 'handle');
-    RETURN ebb.work_hand_in($1, $2, jsonb_strip_nulls(
-        jsonb_build_object('type', 'step_completed', 'output', result, 'handle', nullif($4, ''))
+    RETURN ebb.work_hand_in($1, $2, ebb.work_completed($3, $4));
+END $work$;
+
+-- Why an attempt has failed, as an outcome.
+CREATE OR REPLACE FUNCTION ebb.work_failed(
+    message text, code text, permanent boolean, retry_after interval, details jsonb
+) RETURNS jsonb
+LANGUAGE plpgsql STABLE AS $work$
+DECLARE
+    pause bigint := (extract(epoch FROM $4) * 1000000)::bigint;
+BEGIN
+    PERFORM ebb.work_check_size($1, 'message');
+    PERFORM ebb.work_check_size($5::text, 'details');
+    IF $2 IS NOT NULL AND $2 !~ '^[A-Za-z][A-Za-z0-9_.-]{0,63}$' THEN
+        RAISE EXCEPTION 'A code is a letter and up to 63 letters, digits, ".", "_" and "-", not "%".',
+            left($2, 100) USING ERRCODE = 'EB011';
+    END IF;
+    IF pause NOT BETWEEN 0 AND 31536000000000 THEN
+        RAISE EXCEPTION 'retry_after is from 0 to 365 days, not %.', $4 USING ERRCODE = 'EB011';
+    END IF;
+    RETURN jsonb_strip_nulls(jsonb_build_object(
+        'type', 'step_failed', 'code', coalesce($2, 'error'), 'message', coalesce($1, ''),
+        'permanent', coalesce($3, false), 'retry_after', pause, 'details', $5::text
     ));
 END $work$;
 
@@ -94,33 +158,23 @@ CREATE OR REPLACE FUNCTION ebb.work_fail(
     session uuid, job text, message text, code text DEFAULT 'error', permanent boolean DEFAULT false,
     retry_after interval DEFAULT NULL, details jsonb DEFAULT NULL
 ) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-DECLARE
-    pause bigint := (extract(epoch FROM $6) * 1000000)::bigint;
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 BEGIN
-    PERFORM ebb.work_check_size($3, 'message');
-    PERFORM ebb.work_check_size($7::text, 'details');
-    IF $4 IS NOT NULL AND $4 !~ '^[A-Za-z][A-Za-z0-9_.-]{0,63}$' THEN
-        RAISE EXCEPTION 'A code is a letter and up to 63 letters, digits, ".", "_" and "-", not "%".',
-            left($4, 100) USING ERRCODE = 'EB011';
-    END IF;
-    IF pause NOT BETWEEN 0 AND 31536000000000 THEN
-        RAISE EXCEPTION 'retry_after is from 0 to 365 days, not %.', $6 USING ERRCODE = 'EB011';
-    END IF;
-    RETURN ebb.work_hand_in($1, $2, jsonb_strip_nulls(jsonb_build_object(
-        'type', 'step_failed', 'code', coalesce($4, 'error'), 'message', coalesce($3, ''),
-        'permanent', coalesce($5, false), 'retry_after', pause, 'details', $7::text
-    )));
+    RETURN ebb.work_hand_in($1, $2, ebb.work_failed($3, $4, $5, $6, $7));
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.work_pause(session uuid, job text) RETURNS text
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT ebb.work_hand_in($1, $2, '{"type":"step_paused"}')
-$work$;
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+BEGIN
+    RETURN ebb.work_hand_in($1, $2, '{"type":"step_paused"}');
+END $work$;
 
 -- Gives back jobs that were not begun. Returns how many the session still held.
 CREATE OR REPLACE FUNCTION ebb.work_release(session uuid, jobs text[]) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 #variable_conflict use_column
 DECLARE
     worker ebb.workers := ebb.work_session($1);
@@ -146,27 +200,34 @@ END $work$;
 
 -- The job that the token waits for now; NULL if there is none.
 CREATE OR REPLACE FUNCTION ebb.work_job_of(instance_id uuid, token bigint) RETURNS text
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT format(
-        '%s:%s:%s:%s:%s', i.id, $2, k.token ->> 'visit', coalesce(k.token ->> 'attempt', '0'),
-        coalesce(k.token ->> 'pauses', '0')
-    )
-    FROM ebb.instances AS i CROSS JOIN LATERAL json_array_elements(
-        CASE WHEN i.state LIKE '{%}' THEN i.state::json -> 'tokens' END
-    ) AS k (token)
-    WHERE i.id = $1 AND i.finished_at IS NULL AND (k.token ->> 'id')::bigint = $2
-$work$;
+LANGUAGE plpgsql STABLE AS $work$
+BEGIN
+    RETURN (
+        SELECT format(
+            '%s:%s:%s:%s:%s', i.id, $2, k.token ->> 'visit', coalesce(k.token ->> 'attempt', '0'),
+            coalesce(k.token ->> 'pauses', '0')
+        )
+        FROM ebb.instances AS i CROSS JOIN LATERAL json_array_elements(
+            CASE WHEN i.state LIKE '{%}' THEN i.state::json -> 'tokens' END
+        ) AS k (token)
+        WHERE i.id = $1 AND i.finished_at IS NULL AND (k.token ->> 'id')::bigint = $2
+    );
+END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.work_is_at(instance_id uuid, token bigint, job text) RETURNS boolean
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT coalesce(ebb.work_job_of($1, $2) = $3, false)
-$work$;
+LANGUAGE plpgsql STABLE AS $work$
+BEGIN
+    RETURN (
+        SELECT coalesce(ebb.work_job_of($1, $2) = $3, false)
+    );
+END $work$;
 
 -- Prolongs the life of the worker with all its leases. Answers only with what concerns it: `stop` for
 -- a job whose outcome is no longer wanted, `lost` for one of `jobs` that is no longer its own.
 CREATE OR REPLACE FUNCTION ebb.work_beat(session uuid, jobs text[] DEFAULT '{}')
 RETURNS SETOF ebb.work_ask
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 #variable_conflict use_column
 DECLARE
     worker ebb.workers := ebb.work_session($1);
@@ -188,30 +249,36 @@ END $work$;
 -- `pause`: true. A stale one is ignored.
 CREATE OR REPLACE FUNCTION ebb.work_next(session uuid, results jsonb, n integer DEFAULT 1)
 RETURNS SETOF ebb.work_job
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
 DECLARE
+    worker ebb.workers := ebb.work_session($1);
     one jsonb;
+    jobs text[] := '{}';
+    outcomes jsonb[] := '{}';
 BEGIN
     IF jsonb_typeof($2) IS DISTINCT FROM 'array' OR jsonb_array_length($2) > 1000 THEN
         RAISE EXCEPTION 'The results are a JSON array of at most 1,000 objects.'
             USING ERRCODE = 'EB011';
     END IF;
-    -- Always in one order, so that two sessions cannot wait for each other.
-    FOR one IN SELECT r.value FROM jsonb_array_elements($2) AS r ORDER BY r.value ->> 'job' LOOP
+    FOR i IN 0 .. jsonb_array_length($2) - 1 LOOP
+        one := $2 -> i;
+        jobs := array_append(jobs, one ->> 'job');
         IF one ? 'error' THEN
-            PERFORM ebb.work_fail(
-                $1, one ->> 'job', one #>> '{error,message}',
-                coalesce(one #>> '{error,code}', 'error'),
-                coalesce((one #>> '{error,permanent}')::boolean, false), NULL,
-                one #> '{error,details}'
+            outcomes := outcomes || ebb.work_failed(
+                one #>> '{error,message}', coalesce(one #>> '{error,code}', 'error'),
+                coalesce((one #>> '{error,permanent}')::boolean, false), NULL, one #> '{error,details}'
             );
         ELSIF one -> 'pause' = 'true' THEN
-            PERFORM ebb.work_pause($1, one ->> 'job');
+            outcomes := outcomes || jsonb '{"type":"step_paused"}';
         ELSE
-            PERFORM ebb.work_complete($1, one ->> 'job', one -> 'output', one ->> 'handle');
+            outcomes := outcomes || ebb.work_completed(one -> 'output', one ->> 'handle');
         END IF;
     END LOOP;
+    IF cardinality(jobs) > 0 THEN
+        PERFORM ebb.work_hand_in_all(worker, jobs, outcomes);
+    END IF;
     IF $3 > 0 THEN
-        RETURN QUERY SELECT * FROM ebb.work_claim($1, $3);
+        RETURN QUERY SELECT * FROM ebb.work_claim_for(worker, $3);
     END IF;
 END $work$;

@@ -3,7 +3,10 @@
 -- is NULL where it may run all of them.
 CREATE OR REPLACE FUNCTION ebb.work_places(worker ebb.workers)
 RETURNS TABLE (handler text, queue text, workflows text[], is_limited boolean)
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql VOLATILE AS $work$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     WITH RECURSIVE found AS (
         SELECT h.handler, (
             SELECT t.queue FROM ebb.tasks AS t
@@ -24,48 +27,66 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS 
            CASE WHEN NOT bool_or(r.workflow = '*') THEN array_agg(r.workflow) END,
            EXISTS (SELECT 1 FROM ebb.queues AS q WHERE q.name = f.queue)
     FROM found AS f
-    JOIN ebb.work_rights_here() AS r
-        ON r.handler IN (f.handler, '*') AND r.queue IN (f.queue, '*')
+    JOIN ebb.work_rights AS r ON r.handler IN (f.handler, '*') AND r.queue IN (f.queue, '*')
+    JOIN pg_roles AS p ON p.rolname = r.role AND pg_has_role(session_user, p.oid, 'USAGE')
     WHERE f.queue IS NOT NULL AND ($1.queues = '{}' OR f.queue = ANY ($1.queues))
-    GROUP BY f.handler, f.queue
-$work$;
+    GROUP BY f.handler, f.queue;
+END $work$;
 
--- Locks up to n due tasks of queues without limits, the best first. Another session's are skipped.
-CREATE OR REPLACE FUNCTION ebb.work_find(worker ebb.workers, n integer)
-RETURNS TABLE (instance_id uuid, token bigint)
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-    WITH candidates AS MATERIALIZED (
-        SELECT c.* FROM ebb.work_places($1) AS p CROSS JOIN LATERAL (
-            SELECT t.rank, t.instance_id, t.token, t.handler, t.queue
-            FROM ebb.tasks AS t JOIN ebb.instances AS i ON i.id = t.instance_id
-            WHERE t.lane = 1 AND t.lease_owner IS NULL
-              AND t.handler = p.handler AND t.queue = p.queue
-              AND (p.workflows IS NULL OR i.workflow = ANY (p.workflows))
-              AND EXISTS (
-                  SELECT 1 FROM ebb.calls AS k
-                  WHERE k.workflow = i.workflow AND k.version = i.version
-                    AND k.handler = t.handler
-              )
-            ORDER BY t.rank, t.instance_id, t.token LIMIT $2 + 64
-        ) AS c
-        WHERE NOT p.is_limited
-        ORDER BY c.rank, c.instance_id, c.token LIMIT $2 + 64
-    )
-    SELECT f.instance_id, f.token FROM candidates AS c CROSS JOIN LATERAL (
-        SELECT t.instance_id, t.token FROM ebb.tasks AS t
-        WHERE t.instance_id = c.instance_id AND t.token = c.token
-          AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
-          AND t.handler = c.handler AND t.queue = c.queue
-        FOR UPDATE SKIP LOCKED
-    ) AS f
-    LIMIT $2
-$work$;
+-- Locks up to n due tasks of queues without limits, the best first. Another session's are skipped. What else a task
+-- must fulfil is asked as one value, so that the index of tasks goes ahead whatever the planner thinks of the sizes.
+-- `has_lease`: one of them has the time of an earlier lease.
+DO $do$ BEGIN
+    PERFORM set_config('client_min_messages', 'warning', true);
+    DROP FUNCTION IF EXISTS ebb.work_find(ebb.workers, integer);  -- of an earlier installation
+END $do$;
+CREATE OR REPLACE FUNCTION ebb.work_find_due(
+    worker ebb.workers, n integer, OUT ids uuid[], OUT tokens bigint[], OUT has_lease boolean
+)
+LANGUAGE plpgsql AS $work$
+DECLARE
+    spare integer;
+    seen bigint;
+BEGIN
+    -- Each candidate costs, so first only a few more than are wanted.
+    FOREACH spare IN ARRAY ARRAY[4, 64] LOOP
+        WITH candidates AS MATERIALIZED (
+            SELECT c.* FROM ebb.work_places($1) AS p CROSS JOIN LATERAL (
+                SELECT t.rank, t.instance_id, t.token, t.handler, t.queue FROM ebb.tasks AS t
+                WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = p.handler AND t.queue = p.queue
+                  AND (
+                      SELECT (p.workflows IS NULL OR i.workflow = ANY (p.workflows)) AND EXISTS (
+                          SELECT 1 FROM ebb.calls AS k
+                          WHERE k.workflow = i.workflow AND k.version = i.version AND k.handler = t.handler
+                      )
+                      FROM ebb.instances AS i WHERE i.id = t.instance_id
+                  )
+                ORDER BY t.rank, t.instance_id, t.token LIMIT $2 + spare
+            ) AS c
+            WHERE NOT p.is_limited
+            ORDER BY c.rank, c.instance_id, c.token LIMIT $2 + spare
+        )
+        SELECT coalesce(array_agg(l.instance_id), '{}'), coalesce(array_agg(l.token), '{}'),
+               coalesce(bool_or(l.lease_until IS NOT NULL), false), (SELECT count(*) FROM candidates)
+        INTO ids, tokens, has_lease, seen FROM (
+            SELECT f.* FROM candidates AS c CROSS JOIN LATERAL (
+                SELECT t.instance_id, t.token, t.lease_until FROM ebb.tasks AS t
+                WHERE t.instance_id = c.instance_id AND t.token = c.token
+                  AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = ''
+                  AND t.handler = c.handler AND t.queue = c.queue
+                FOR UPDATE SKIP LOCKED
+            ) AS f
+            LIMIT $2
+        ) AS l;
+        EXIT WHEN cardinality(ids) = $2 OR seen < $2 + spare;
+    END LOOP;
+END $work$;
 
 -- The same in one queue with limits, which is locked, as far as they allow. Each task that is found
 -- takes its slot at once.
 CREATE OR REPLACE FUNCTION ebb.work_find_limited(worker ebb.workers, queue text, n integer)
 RETURNS TABLE (instance_id uuid, token bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql AS $work$
 #variable_conflict use_column
 DECLARE
     limits ebb.queues;
@@ -90,14 +111,14 @@ BEGIN
     FOR one IN
         SELECT c.* FROM ebb.work_places($1) AS p CROSS JOIN LATERAL (
             SELECT t.rank, t.instance_id, t.token, t.handler, t.concurrency_key
-            FROM ebb.tasks AS t JOIN ebb.instances AS i ON i.id = t.instance_id
-            WHERE t.lane = 1 AND t.lease_owner IS NULL
-              AND t.handler = p.handler AND t.queue = p.queue
-              AND (p.workflows IS NULL OR i.workflow = ANY (p.workflows))
-              AND EXISTS (
-                  SELECT 1 FROM ebb.calls AS k
-                  WHERE k.workflow = i.workflow AND k.version = i.version
-                    AND k.handler = t.handler
+            FROM ebb.tasks AS t
+            WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = p.handler AND t.queue = p.queue
+              AND (
+                  SELECT (p.workflows IS NULL OR i.workflow = ANY (p.workflows)) AND EXISTS (
+                      SELECT 1 FROM ebb.calls AS k
+                      WHERE k.workflow = i.workflow AND k.version = i.version AND k.handler = t.handler
+                  )
+                  FROM ebb.instances AS i WHERE i.id = t.instance_id
               )
             ORDER BY t.rank, t.instance_id, t.token LIMIT 1000
         ) AS c
@@ -131,91 +152,114 @@ END $work$;
 
 -- The payload of an event; an event without one refers to the one that has it.
 CREATE OR REPLACE FUNCTION ebb.work_payload(instance_id uuid, seq bigint) RETURNS json
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-    WITH RECURSIVE step AS (
-        SELECT h.payload, h.ref FROM ebb.history AS h WHERE h.instance_id = $1 AND h.seq = $2
-        UNION ALL
-        SELECT h.payload, h.ref FROM step AS s
-        JOIN ebb.history AS h ON h.instance_id = $1 AND h.seq = s.ref
-        WHERE s.payload IS NULL OR s.payload = ''
-    )
-    SELECT coalesce((SELECT s.payload FROM step AS s WHERE s.payload <> '' LIMIT 1), 'null')::json
-$work$;
+LANGUAGE plpgsql STABLE AS $work$
+DECLARE
+    place bigint := $2;
+    content text;
+BEGIN
+    LOOP
+        SELECT h.payload, h.ref INTO content, place FROM ebb.history AS h
+        WHERE h.instance_id = $1 AND h.seq = place;
+        EXIT WHEN NOT FOUND OR content <> '';
+    END LOOP;
+    RETURN coalesce(nullif(content, ''), 'null')::json;
+END $work$;
 
 -- What a compensation gets: the step's input, output, error and outcome.
 CREATE OR REPLACE FUNCTION ebb.work_undone(instance_id uuid, seq bigint) RETURNS json
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-    SELECT json_build_object(
-        'input', ebb.work_payload($1, h.ref),
-        'output', CASE WHEN h.type = 'step_completed' THEN coalesce(nullif(h.payload, ''), 'null')::json END,
-        'error', CASE
-            WHEN h.type = 'step_failed' THEN h.payload::json
-            WHEN h.type <> 'step_completed' THEN coalesce(
-                nullif(h.payload, '')::json -> 'error',
-                '{"code":"stopped","message":"It was stopped before it had completed."}'
-            )
-        END,
-        'outcome', CASE h.type
-            WHEN 'step_completed' THEN 'completed' WHEN 'step_failed' THEN 'failed' ELSE 'unknown'
-        END
-    )
-    FROM ebb.history AS h WHERE h.instance_id = $1 AND h.seq = $2
-$work$;
+LANGUAGE plpgsql STABLE AS $work$
+BEGIN
+    RETURN (
+        SELECT json_build_object(
+            'input', ebb.work_payload($1, h.ref),
+            'output', CASE WHEN h.type = 'step_completed' THEN coalesce(nullif(h.payload, ''), 'null')::json END,
+            'error', CASE
+                WHEN h.type = 'step_failed' THEN h.payload::json
+                WHEN h.type <> 'step_completed' THEN coalesce(
+                    nullif(h.payload, '')::json -> 'error',
+                    '{"code":"stopped","message":"It was stopped before it had completed."}'
+                )
+            END,
+            'outcome', CASE h.type
+                WHEN 'step_completed' THEN 'completed' WHEN 'step_failed' THEN 'failed' ELSE 'unknown'
+            END
+        )
+        FROM ebb.history AS h WHERE h.instance_id = $1 AND h.seq = $2
+    );
+END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.work_claim(session uuid, n integer DEFAULT 1)
 RETURNS SETOF ebb.work_job
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+BEGIN
+    RETURN QUERY SELECT * FROM ebb.work_claim_for(ebb.work_session($1), $2);
+END $work$;
+
+CREATE OR REPLACE FUNCTION ebb.work_claim_for(worker ebb.workers, n integer) RETURNS SETOF ebb.work_job
+LANGUAGE plpgsql AS $work$
 #variable_conflict use_column
 DECLARE
-    worker ebb.workers := ebb.work_session($1);
     rest integer := least($2, 1000);
     limited text;
     ids uuid[] := '{}';
     tokens bigint[] := '{}';
+    has_lease boolean := false;
     more record;
-    bad integer;
+    leased integer;
 BEGIN
     PERFORM ebb.work_check_engines();
     IF $2 IS NULL OR $2 NOT BETWEEN 1 AND 1000 THEN
         RAISE EXCEPTION 'A claim takes 1 to 1,000 tasks, not %.', $2 USING ERRCODE = 'EB011';
     END IF;
-    PERFORM ebb.work_prolong(worker);
+    PERFORM ebb.work_prolong($1);
     -- What has become due, if no process of Ebb has woken it yet.
-    WITH due AS (
-        SELECT t.instance_id, t.token FROM ebb.tasks AS t
-        WHERE t.lane = 0 AND t.lease_owner IS NULL AND t.due_at <= ebb.work_now()
-        ORDER BY t.due_at LIMIT 1000 FOR UPDATE SKIP LOCKED
-    )
-    UPDATE ebb.tasks AS t SET lane = 1 FROM due AS d
-    WHERE t.instance_id = d.instance_id AND t.token = d.token;
-    FOR limited IN
-        SELECT DISTINCT p.queue FROM ebb.work_places(worker) AS p WHERE p.is_limited ORDER BY 1
-    LOOP
-        EXIT WHEN rest = 0;
-        FOR more IN SELECT * FROM ebb.work_find_limited(worker, limited, rest) LOOP
-            ids := ids || more.instance_id;
-            tokens := tokens || more.token;
-            rest := rest - 1;
+    IF EXISTS (
+        SELECT 1 FROM ebb.tasks AS t WHERE t.lane = 0 AND t.lease_owner IS NULL AND t.due_at <= ebb.work_now()
+    ) THEN
+        WITH due AS (
+            SELECT t.instance_id, t.token FROM ebb.tasks AS t
+            WHERE t.lane = 0 AND t.lease_owner IS NULL AND t.due_at <= ebb.work_now()
+            ORDER BY t.due_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+        )
+        UPDATE ebb.tasks AS t SET lane = 1 FROM due AS d
+        WHERE t.instance_id = d.instance_id AND t.token = d.token;
+    END IF;
+    IF EXISTS (SELECT 1 FROM ebb.queues) THEN
+        FOR limited IN
+            SELECT DISTINCT p.queue FROM ebb.work_places($1) AS p WHERE p.is_limited ORDER BY 1
+        LOOP
+            EXIT WHEN rest = 0;
+            FOR more IN SELECT * FROM ebb.work_find_limited($1, limited, rest) LOOP
+                ids := ids || more.instance_id;
+                tokens := tokens || more.token;
+                has_lease := true;
+                rest := rest - 1;
+            END LOOP;
         END LOOP;
-    END LOOP;
-    FOR more IN SELECT * FROM ebb.work_find(worker, rest) LOOP
-        ids := ids || more.instance_id;
-        tokens := tokens || more.token;
-    END LOOP;
+    END IF;
+    IF rest > 0 THEN
+        more := ebb.work_find_due($1, rest);
+        ids := ids || more.ids;
+        tokens := tokens || more.tokens;
+        has_lease := has_lease OR more.has_lease;
+    END IF;
     IF cardinality(ids) = 0 THEN
         RETURN;
     END IF;
-    -- A Put leaves the column of an earlier lease as it was.
-    UPDATE ebb.tasks AS t SET lease_until = NULL FROM unnest(ids, tokens) AS l (id, token)
-    WHERE t.instance_id = l.id AND t.token = l.token AND t.lease_until IS NOT NULL;
-    RETURN QUERY SELECT * FROM ebb.work_lease(worker, ids, tokens);
-    -- What the row says is not what the state wants, or an attempt was lost: the engine decides.
-    UPDATE ebb.tasks AS t
-    SET handler = '', lease_owner = NULL, lease_until = NULL
-    FROM unnest(ids, tokens) AS l (id, token)
-    WHERE t.instance_id = l.id AND t.token = l.token AND t.lease_until IS NULL;
-    GET DIAGNOSTICS bad = ROW_COUNT;
-    IF bad > 0 THEN
+    IF has_lease THEN
+        -- A Put leaves the column of an earlier lease as it was.
+        UPDATE ebb.tasks AS t SET lease_until = NULL FROM unnest(ids, tokens) AS l (id, token)
+        WHERE t.instance_id = l.id AND t.token = l.token AND t.lease_until IS NOT NULL;
+    END IF;
+    RETURN QUERY SELECT * FROM ebb.work_lease($1, ids, tokens);
+    GET DIAGNOSTICS leased = ROW_COUNT;
+    IF leased < cardinality(ids) THEN
+        -- What the row says is not what the state wants, or an attempt was lost: the engine decides.
+        UPDATE ebb.tasks AS t
+        SET handler = '', lease_owner = NULL, lease_until = NULL
+        FROM unnest(ids, tokens) AS l (id, token)
+        WHERE t.instance_id = l.id AND t.token = l.token AND t.lease_until IS NULL;
         PERFORM ebb.work_ring(false);
     END IF;
 END $work$;
@@ -223,44 +267,42 @@ END $work$;
 -- Leases those of the locked tasks that can be called now, and says what the calls get.
 CREATE OR REPLACE FUNCTION ebb.work_lease(worker ebb.workers, ids uuid[], tokens bigint[])
 RETURNS SETOF ebb.work_job
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
-    WITH calls AS MATERIALIZED (
-        SELECT i.id, i.workflow, i.version, i.key, t.rank, t.token, t.handler, t.queue,
-               k.token AS state, c.is_compensation, c.timeout, c.max_attempts, n.now,
-               coalesce(i.state::json ->> 'run', i.id::text) AS key_root,
-               least(
-                   (k.token ->> 'deadline')::bigint, (i.state::json ->> 'deadline')::bigint,
-                   CASE WHEN c.timeout > 0 THEN n.now + c.timeout END
-               ) AS deadline
-        FROM unnest($2, $3) AS l (id, token)
-        JOIN ebb.tasks AS t ON t.instance_id = l.id AND t.token = l.token
-        JOIN ebb.instances AS i ON i.id = l.id
-        CROSS JOIN (SELECT ebb.work_now() AS now) AS n
-        CROSS JOIN LATERAL json_array_elements(
-            CASE WHEN i.state LIKE '{%}' THEN i.state::json -> 'tokens' END
-        ) AS k (token)
-        JOIN ebb.calls AS c
-            ON c.workflow = i.workflow AND c.version = i.version AND c.node = k.token ->> 'node'
-            AND c.is_compensation = (k.token ->> 'compensates' IS NOT NULL)
-            AND c.handler = t.handler AND c.queue = t.queue
-        WHERE i.status IN ('running', 'compensating') AND NOT t.was_lost AND NOT t.is_stop
-          AND (k.token ->> 'id')::bigint = l.token
-          AND coalesce(k.token ->> 'status', 'ready') IN ('ready', 'retrying')
-          AND k.token ->> 'parked' IS NULL AND k.token ->> 'stopping' IS NULL
-    ),
-    leased AS (
+LANGUAGE plpgsql AS $work$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH leased AS (
         UPDATE ebb.tasks AS t
         SET lease_owner = $1.id, outcome = NULL, due_at = c.now,
-            lease_until = CASE
-                WHEN c.timeout > 0 THEN c.now + c.timeout ELSE 9223372036854775807
-            END
-        FROM calls AS c WHERE t.instance_id = c.id AND t.token = c.token
-        RETURNING t.instance_id, t.token
+            lease_until = CASE WHEN c.timeout > 0 THEN c.now + c.timeout ELSE 9223372036854775807 END
+        FROM (
+            SELECT i.id, i.workflow, i.version, i.key, k.token AS state, l.token, n.now, s.handler, s.queue,
+                   s.is_compensation, s.timeout, s.max_attempts,
+                   coalesce(i.state::json ->> 'run', i.id::text) AS key_root,
+                   least(
+                       (k.token ->> 'deadline')::bigint, (i.state::json ->> 'deadline')::bigint,
+                       CASE WHEN s.timeout > 0 THEN n.now + s.timeout END
+                   ) AS deadline
+            FROM unnest($2, $3) AS l (id, token)
+            JOIN ebb.instances AS i ON i.id = l.id
+            CROSS JOIN (SELECT ebb.work_now() AS now OFFSET 0) AS n
+            CROSS JOIN LATERAL json_array_elements(
+                CASE WHEN i.state LIKE '{%}' THEN i.state::json -> 'tokens' END
+            ) AS k (token)
+            JOIN ebb.calls AS s
+                ON s.workflow = i.workflow AND s.version = i.version AND s.node = k.token ->> 'node'
+                AND s.is_compensation = (k.token ->> 'compensates' IS NOT NULL)
+            WHERE i.status IN ('running', 'compensating') AND (k.token ->> 'id')::bigint = l.token
+              AND coalesce(k.token ->> 'status', 'ready') IN ('ready', 'retrying')
+              AND k.token ->> 'parked' IS NULL AND k.token ->> 'stopping' IS NULL
+            OFFSET 0
+        ) AS c
+        WHERE t.instance_id = c.id AND t.token = c.token AND c.handler = t.handler AND c.queue = t.queue
+          AND NOT t.was_lost AND NOT t.is_stop
+        RETURNING c.*, t.rank
     )
-    SELECT format(
-               '%s:%s:%s:%s:%s', c.id, c.token, c.state ->> 'visit', c.state ->> 'attempt',
-               coalesce(c.state ->> 'pauses', '0')
-           ),
+    SELECT c.id || ':' || c.token || ':' || (c.state ->> 'visit') || ':' || (c.state ->> 'attempt') || ':'
+               || coalesce(c.state ->> 'pauses', '0'),
            c.id, c.workflow, c.version, c.key, c.state ->> 'node', c.handler, c.queue,
            (c.state ->> 'attempt')::integer,
            c.max_attempts + coalesce((c.state ->> 'attempt_base')::integer, 0),
@@ -277,13 +319,10 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS 
                WHEN c.state ->> 'payload' IS NOT NULL
                THEN ebb.work_payload(c.id, (c.state ->> 'payload')::bigint)
            END,
-           CASE
-               WHEN c.is_compensation
-               THEN json_build_object('idempotency_key', c.key_root || ':' || h.visit, 'step', h.node)
-           END,
+           CASE WHEN c.is_compensation THEN (
+               SELECT json_build_object('idempotency_key', c.key_root || ':' || h.visit, 'step', h.node)
+               FROM ebb.history AS h WHERE h.instance_id = c.id AND h.seq = (c.state ->> 'compensates')::bigint
+           ) END,
            to_timestamp(c.deadline / 1000000.0)
-    FROM leased AS l JOIN calls AS c ON c.id = l.instance_id AND c.token = l.token
-    LEFT JOIN ebb.history AS h
-        ON h.instance_id = c.id AND h.seq = (c.state ->> 'compensates')::bigint
-    ORDER BY c.rank, c.id, c.token
-$work$;
+    FROM leased AS c ORDER BY c.rank, c.id, c.token;
+END $work$;

@@ -39,7 +39,8 @@ REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FRO
 -- Nothing keeps values of these types, and all functions that have them are made again.
 DO $do$ BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
-    DROP FUNCTION IF EXISTS ebb.flow_fail(text, text, text), ebb.rules_cause(jsonb, text, jsonb, text[]),
+    DROP FUNCTION IF EXISTS ebb.flow_fail(text, text, text), ebb.flow_token(ebb.flows, text),
+        ebb.rules_cause(jsonb, text, jsonb, text[]),
         ebb.rules_fired(jsonb, boolean[], text[], integer, integer[], integer, jsonb, boolean, jsonb);
     DROP TYPE IF EXISTS ebb.rules_token, ebb.rules_merged, ebb.rules_decision, ebb.rules_row, ebb.rules_put CASCADE;
     CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
@@ -146,6 +147,8 @@ BEGIN
     IF kind IS NULL OR kind = 'null' THEN
         RETURN 'null';
     ELSIF (kind = 'string' AND $2 = 'text') OR (kind = 'boolean' AND $2 = 'boolean') THEN
+        RETURN $3;
+    ELSIF kind = 'number' AND $2 = 'integer' AND length($3::text) < 18 AND translate($3::text, '-0123456789', '') = '' THEN
         RETURN $3;
     END IF;
     RETURN ebb.rules_read($1, $2, $3);

@@ -3,17 +3,22 @@
 -- pg_try_advisory_xact_lock, as in WED-SQL.
 
 -- The row of the instance that a job names, locked; its token, if it still stands there, and the user may run
--- the transition.
-CREATE OR REPLACE FUNCTION ebb.flow_token(f ebb.flows, job text, OUT wid bigint, OUT id uuid, OUT token jsonb)
+-- the transition. `held`: the number of the row, if this transaction has locked it already.
+CREATE OR REPLACE FUNCTION ebb.flow_token(
+    f ebb.flows, job text, held bigint, OUT wid bigint, OUT id uuid, OUT token jsonb
+)
 LANGUAGE plpgsql AS $work$
 DECLARE
     p record := ebb.work_parts($2);
     handler text;
 BEGIN
     id := p.instance_id;
-    EXECUTE format(
-        'SELECT wid FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE', $1.flow
-    ) INTO wid USING id;
+    wid := $3;
+    IF wid IS NULL THEN
+        EXECUTE format(
+            'SELECT wid FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE', $1.flow
+        ) INTO wid USING id;
+    END IF;
     -- Of a compensation, its own handler.
     SELECT o.token, c.handler INTO token, handler FROM (
         SELECT jsonb_path_query_first(
@@ -40,7 +45,7 @@ LANGUAGE plpgsql AS $work$
 DECLARE
     job text := $3 ->> 'job';
     p record := ebb.work_parts(job);
-    place record := ebb.flow_token($1, job);
+    place record := ebb.flow_token($1, job, $2);
     task record;
 BEGIN
     SELECT t.lease_owner, t.due_at, t.handler, w.role INTO task
@@ -227,18 +232,21 @@ END $work$;
 -- The due tasks of a transition, the best first, locked. Those of queues with limits are for work_claim.
 CREATE OR REPLACE FUNCTION ebb.flow_due(flow text, trname text, n integer)
 RETURNS TABLE (instance_id uuid, token bigint)
-LANGUAGE sql VOLATILE AS $work$
-    -- One look into the index for each queue, however many tasks wait.
+LANGUAGE plpgsql AS $work$
+#variable_conflict use_column
+BEGIN
+    -- One look into the index for each queue, however many tasks wait: the planner takes what else a task must fulfil
+    -- as one value, so that the index goes ahead.
+    RETURN QUERY
     WITH candidates AS MATERIALIZED (
         SELECT c.* FROM (
             SELECT DISTINCT k.queue FROM ebb.calls AS k
             WHERE k.workflow = $1 AND k.handler = $2
               AND NOT EXISTS (SELECT 1 FROM ebb.queues AS q WHERE q.name = k.queue)
         ) AS p CROSS JOIN LATERAL (
-            SELECT t.rank, t.instance_id, t.token, t.queue
-            FROM ebb.tasks AS t JOIN ebb.instances AS i ON i.id = t.instance_id
+            SELECT t.rank, t.instance_id, t.token, t.queue FROM ebb.tasks AS t
             WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = $2 AND t.queue = p.queue
-              AND i.workflow = $1
+              AND (SELECT i.workflow FROM ebb.instances AS i WHERE i.id = t.instance_id) = $1
             ORDER BY t.rank, t.instance_id, t.token LIMIT $3
         ) AS c
         ORDER BY c.rank, c.instance_id, c.token LIMIT $3
@@ -248,8 +256,8 @@ LANGUAGE sql VOLATILE AS $work$
         WHERE t.instance_id = c.instance_id AND t.token = c.token
           AND t.lane + 0 = 1 AND coalesce(t.lease_owner, '') = '' AND t.handler = $2 AND t.queue = c.queue
         FOR UPDATE SKIP LOCKED
-    ) AS l
-$work$;
+    ) AS l;
+END $work$;
 
 -- Ends a job. Answers R, F or E, or H where a process of Ebb decides.
 CREATE OR REPLACE FUNCTION ebb.flow_end(flow text, job text, attributes jsonb) RETURNS text
@@ -289,7 +297,7 @@ CREATE OR REPLACE FUNCTION ebb.flow_fail(flow text, job text, message text, perm
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
     f ebb.flows := ebb.flow_of($1);
-    place record := ebb.flow_token(f, $2);
+    place record := ebb.flow_token(f, $2, NULL);
     free record;
     tgid bigint;
     own ebb.workers;
@@ -359,10 +367,13 @@ END $work$;
 CREATE OR REPLACE FUNCTION ebb.flow_free_job(
     flow text, instance uuid, tgid bigint, OUT job text, OUT trname text, OUT token bigint, OUT timeout bigint
 )
-LANGUAGE sql VOLATILE AS $work$
+LANGUAGE plpgsql AS $work$
+#variable_conflict use_column
+BEGIN
     SELECT format('%s:%s:%s:%s:%s', i.id, k ->> 'id', k ->> 'visit', coalesce(k ->> 'attempt', '0'),
                coalesce(k ->> 'pauses', '0')),
            coalesce(r.rule ->> 'handler', r.name), t.token, coalesce((r.rule ->> 'timeout')::bigint, 3600000000)
+    INTO job, trname, token, timeout
     FROM ebb.instances AS i
     JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
     CROSS JOIN LATERAL (
@@ -379,4 +390,5 @@ LANGUAGE sql VOLATILE AS $work$
     WHERE i.id = $2 AND i.workflow = $1 AND i.finished_at IS NULL AND t.lease_owner IS NULL AND t.handler <> ''
       AND coalesce(k ->> 'status', 'ready') IN ('ready', 'retrying') AND (k ->> 'status' IS NULL OR t.lane <> 0)
       AND k ->> 'compensates' IS NULL AND k ->> 'scope' IS NULL
-$work$;
+    LIMIT 1;
+END $work$;

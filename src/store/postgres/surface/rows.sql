@@ -159,17 +159,21 @@ BEGIN
     PERFORM set_config('ebb_surface.claims', (
         SELECT coalesce(jsonb_agg(c), '[]')::text FROM jsonb_array_elements(claims) AS c WHERE c <> own -> 0
     ), true);
-    -- The setting may be forged: the session that holds the lock has the claim.
+    -- The setting may be forged: the job must be one of this instance, and the session that holds the lock has the claim.
+    IF starts_with(own -> 0 ->> 'job', $3::text || ':') IS NOT TRUE THEN
+        RAISE EXCEPTION 'The job % is one of another instance.', own -> 0 ->> 'job' USING ERRCODE = 'EB004';
+    END IF;
     IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($3, (own -> 0 ->> 'tgid')::bigint)) THEN
         RAISE EXCEPTION 'The job is claimed by another.' USING ERRCODE = 'EB003';
     END IF;
     RETURN own -> 0;
 END $work$;
 
--- The key of the advisory lock of a job.
+-- The key of the advisory lock of a job. With casts by name it is really immutable, and so becomes a part of the
+-- expression that calls it.
 CREATE OR REPLACE FUNCTION ebb.flow_lock(id uuid, tgid bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $work$
-    SELECT hashtextextended($1 || '/' || $2, 3141592653)
+    SELECT hashtextextended($1::text || '/' || $2::text, 3141592653)
 $work$;
 
 -- One row that has been updated: a completion of a claimed job, or a write from outside.

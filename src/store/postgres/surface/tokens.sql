@@ -200,9 +200,15 @@ DECLARE
     piece text;
     start integer;
     open_kinds text[] := '{}';  -- of the parentheses that are open
-    -- How deep the kernel would be here at most: it counts NOT, signs and CASE, too, and refuses more than 64.
-    depth integer := 1;
-    depths integer[] := '{}';  -- outside of the parentheses that are open
+    -- How deep the kernel is here. It counts each parenthesis, two for a CASE, and each NOT and sign as far as its
+    -- operand goes; of each parenthesis and CASE that is open, and outside of them:
+    level integer := 1;
+    bases integer[] := '{1}';
+    nots integer[] := '{0}';      -- those whose operand is being read
+    signs integer[] := '{0}';
+    betweens integer[] := '{0}';  -- those that wait for their AND
+    depth integer;
+    is_value boolean;             -- the token before ends a value
     last_role text := '';
     parameters integer := 0;
 BEGIN
@@ -269,29 +275,45 @@ BEGIN
                 WHEN last_role IN ('function', 'form') OR (last_role = 'keyword' AND tokens[i - 1].word = 'in')
                 THEN 'list' ELSE 'group'
             END;
-            depths := depths || depth;
-            depth := depth + 1;
         ELSIF token.kind = 'symbol' AND token.word = ')' THEN
             IF cardinality(open_kinds) = 0 THEN
                 PERFORM ebb.rules_refuse(token.first, 'This parenthesis closes nothing.');
             END IF;
             open_kinds := open_kinds[1:cardinality(open_kinds) - 1];
-            depth := depths[cardinality(depths)];
-            depths := depths[1:cardinality(depths) - 1];
         ELSIF token.kind = 'symbol' AND token.word = ','
             AND open_kinds[cardinality(open_kinds)] IS DISTINCT FROM 'list'
         THEN
             PERFORM ebb.rules_refuse(token.first, 'A list is allowed only behind IN or a function.');
-        ELSIF token.kind = 'symbol' AND token.word = '-' OR role = 'keyword' AND token.word = 'not'
-            AND tokens[i - 1].word IS DISTINCT FROM 'is'
-            AND coalesce(tokens[i + 1].word, '') NOT IN ('in', 'between', 'like', 'ilike')
-        THEN
-            depth := depth + 1;
-        ELSIF role = 'keyword' AND token.word IN ('case', 'end') THEN
-            depth := depth + CASE token.word WHEN 'case' THEN 2 ELSE -2 END;
         END IF;
-        IF depth > 62 THEN
-            PERFORM ebb.rules_refuse(token.first, 'The condition is nested too deeply.');
+        is_value := last_role IN ('attribute', 'quoted', 'number', 'text', 'type')
+            OR (last_role = 'symbol' AND tokens[i - 1].word = ')')
+            OR (last_role = 'keyword'
+                AND tokens[i - 1].word IN ('end', 'null', 'true', 'false', 'unknown', 'zone', 'precision'));
+        IF (role = 'symbol' AND token.word = '(') OR (role = 'keyword' AND token.word = 'case') THEN
+            depth := bases[level] + nots[level] + signs[level] + CASE role WHEN 'symbol' THEN 1 ELSE 2 END;
+            level := level + 1;
+            bases[level] := depth;
+            nots[level] := 0;
+            signs[level] := 0;
+            betweens[level] := 0;
+        ELSIF (role = 'symbol' AND token.word = ')') OR (role = 'keyword' AND token.word = 'end') THEN
+            level := greatest(level - 1, 1);
+        ELSIF role = 'symbol' AND token.word = '-' AND NOT is_value THEN
+            signs[level] := signs[level] + 1;
+        ELSIF role = 'keyword' AND token.word = 'not' AND tokens[i - 1].word IS DISTINCT FROM 'is' AND NOT is_value THEN
+            nots[level] := nots[level] + 1;
+        ELSIF role = 'symbol' AND token.word <> '::' OR role = 'keyword' AND token.word NOT IN ('null', 'true', 'false') THEN
+            signs[level] := 0;
+            IF role = 'keyword' AND token.word = 'between' THEN
+                betweens[level] := betweens[level] + 1;
+            ELSIF role = 'keyword' AND token.word = 'and' AND betweens[level] > 0 THEN
+                betweens[level] := betweens[level] - 1;
+            ELSIF token.word IN (',', 'and', 'or', 'when', 'then', 'else') THEN
+                nots[level] := 0;
+            END IF;
+        END IF;
+        IF bases[level] + nots[level] + signs[level] > 64 THEN
+            PERFORM ebb.rules_refuse(token.first, 'The condition is nested more than 64 deep.');
         END IF;
         last_role := role;
     END LOOP;
