@@ -282,6 +282,10 @@ class Server::Core {
         };
     }
 
+    std::vector<OpenRequest> open_requests() const {
+        return api_->open_requests(OpenRequest::kShownMax);
+    }
+
     void begin_drain() {
         api_->begin_drain();
         hub_.drain();
@@ -465,6 +469,10 @@ bool Server::is_alive() const {
 
 std::vector<std::pair<std::string, std::int64_t>> Server::state() const {
     return core_->state();
+}
+
+std::vector<Server::OpenRequest> Server::open_requests() const {
+    return core_->open_requests();
 }
 
 std::vector<std::string> Server::addresses() const {

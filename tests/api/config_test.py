@@ -143,6 +143,83 @@ class Config(unittest.TestCase):
             self.assertEqual(server.wait_for("config_needs_restart")["key"], "threads")
             self.assertEqual(server.stop(), 0)
 
+    def test_a_network_that_is_wrong_is_refused_with_what_is_wrong(self):
+        key = "webhooks_allow_private"
+        for value, why in (
+            ("10.1.0.0/33", "has no prefix from 0 to 32 after the slash"),
+            ("10.1.0.0/", "has no prefix from 0 to 32 after the slash"),
+            ("10.1.0.0/016", "has no prefix from 0 to 32 after the slash"),
+            ("fd00::/129", "has no prefix from 0 to 128 after the slash"),
+            ("10.1.2.3/16", "has bits after its prefix; the network is 10.1.0.0/16."),
+            ("fd00:1::1/16", "has bits after its prefix; the network is fd00::/16."),
+            ("intranet", "is neither an address nor a network, such as 10.1.0.0/16"),
+            ("10.1.0.0/16,true", '"true" is neither an address nor a network'),
+        ):
+            with self.subTest(value):
+                said = self.serve("--check", f"--webhooks-allow-private={value}", code=2)
+                self.assertIn("--webhooks-allow-private: ", said)
+                self.assertIn(why, said)
+                self.assertIn(why, self.serve("--check", code=2, EBB_WEBHOOKS_ALLOW_PRIVATE=value))
+        self.assertEqual(self.settings("--webhooks-allow-private")[key], ("true", "flag"))
+        self.assertEqual(self.settings(EBB_WEBHOOKS_ALLOW_PRIVATE="false").get(key), ("false", "EBB_WEBHOOKS_ALLOW_PRIVATE"))
+        both = self.settings("--webhooks-allow-private=10.1.0.0/16,::1", "--webhooks-allow-private=fd00::/8")
+        self.assertEqual(both[key], ('["10.1.0.0/16","::1","fd00::/8"]', "flag"))
+        file = self.write(f"{key}: [10.1.0.0/16]\n")
+        self.assertEqual(self.settings("--config", file)[key], ('["10.1.0.0/16"]', "serve.yaml:1:1"))
+
+    def plain(self, server, pieces):
+        """The answer to what is sent in plain text, piece by piece, and whether the connection ends."""
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+            for piece in pieces:
+                connection.sendall(piece)
+            answer = b""
+            while part := connection.recv(4096):
+                answer += part
+        return answer.decode()
+
+    def test_a_port_with_tls_says_so_to_a_client_without_it(self):
+        self.certificate("one")
+        arguments = ["--tls-cert", "certificate.pem", "--tls-key", "key.pem"]
+        with Server(EBB, "memory", self.path, arguments=arguments) as server:
+            head = f"Host: 127.0.0.1:{server.port}\r\n\r\n".encode()
+            for pieces in (
+                [b"GET /api/v1/me HTTP/1.1\r\n", head],
+                [b"D", b"ELETE /api/v1/tokens/x HTTP/1.1\r\n", head],
+                [b"POST /api/v1/instances HTTP/1.1\r\nContent-Length: 100000\r\n", head, b"x" * 3000],
+            ):
+                answer = self.plain(server, pieces)
+                self.assertTrue(answer.startswith("HTTP/1.1 400 "), answer)
+                self.assertIn("Connection: close\r\n", answer)
+                problem = json.loads(answer.split("\r\n\r\n", 1)[1])
+                self.assertEqual(problem["code"], "bad_request")
+                self.assertIn(f"speaks HTTPS, and the request is plain HTTP. Use https://127.0.0.1:{server.port}.",
+                              problem["detail"])
+            self.assertTrue(self.plain(server, [b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n"]).startswith("HTTP/1.1 400 "))
+            # A greeting of TLS may come in pieces, too.
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            context = ssl.create_default_context(cafile=self.path / "certificate.pem")
+            context.check_hostname = False
+            layer = context.wrap_bio(incoming, outgoing)
+            with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                while True:
+                    try:
+                        layer.do_handshake()
+                        break
+                    except ssl.SSLWantReadError:
+                        for byte in outgoing.read():
+                            connection.sendall(bytes([byte]))
+                        incoming.write(connection.recv(4096))
+                self.assertEqual(layer.version(), "TLSv1.3")
+                layer.write(b"GET /livez HTTP/1.1\r\n" + head)
+                connection.sendall(outgoing.read())
+                while True:
+                    try:
+                        self.assertTrue(layer.read(4096).startswith(b"HTTP/1.1 200 "))
+                        break
+                    except ssl.SSLWantReadError:
+                        incoming.write(connection.recv(4096))
+
     def test_programs_that_only_the_database_names_need_permission(self):
         file = self.write(
             "workflow: touch\nhandlers: {touch: {exec: [touch, touched], output: none}}\nsteps: [touch]\n",
@@ -439,6 +516,8 @@ retention:
             "allowed_hosts: [a.example, b.example]\nbehind_proxy: 10.0.0.0/8",
             "no_worker: true\nno_auth: false\nverbose: true\nallow_exec: true\npublic_metrics: true",
             "links: ['Logs=https://logs.example.com/?q=${instance.id}']", *files.values(),
+            "webhooks_allow_private: true", "webhooks_allow_private: false", "webhooks_allow_private: 10.1.0.0/16",
+            "webhooks_allow_private: [10.1.0.0/16, 192.168.7.9, 'fd00::/8', '::1']", "webhooks_allow_private: []",
             "webhooks:\n  ops: {url: 'https://x.example', events: [instance.*], payload: true}",
             "webhooks:\n  ops: {url: 'https://x.example', secret: {file: secret}, enabled: null, where: ''}",
             "hooks: {a: {scheme: hmac, workflow: w, header: X-S, secret: {env: EBB_HOOK_A}}}",
@@ -449,6 +528,8 @@ retention:
         bad = [
             "listne: x", "check: true", "config: x", "demo: true", "dev: true", "title: {a: b}", "title: [a]",
             "threads: many", "threads: 0", "threads: 4097", "requests_per_second: -1", "max_connections: 0",
+            "webhooks_allow_private: perhaps", "webhooks_allow_private: [true, 10.1.0.0/16]",
+            "webhooks_allow_private: [10.1.0/16]", "webhooks_allow_private: {a: b}", "webhooks_allow_private: 7",
             "no_worker: perhaps", "drain_timeout: soon", "drain_timeout: 1s1h", "drain_timeout: 1x",
             "audit_retention: ''", "listen: {a: b}", "migrate: never", "- listen",
             "webhooks: [ops]", "webhooks: {ops: x}", "webhooks: {ops: {}}",
