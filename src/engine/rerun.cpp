@@ -34,7 +34,7 @@ StartedInstance rerun(
 }
 
 std::string rerun_key(const InstanceId& old) {
-    return "rerun:" + old.to_string();
+    return std::string(kRerunKey) + old.to_string();
 }
 
 void check_rerun(InstanceStatus status) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <ebb/engine.h>
 #include <ebb/id.h>
@@ -29,6 +30,7 @@ StartedInstance rerun(
 /// The start key of the instance that a rerun of many makes of `old`: `rerun:ID`. With it, the work
 /// of an instance starts again once, however often reruns are repeated.
 std::string rerun_key(const InstanceId& old);
+inline constexpr std::string_view kRerunKey = "rerun:";
 
 /// Throws InvalidState if a rerun of many leaves instances of this status alone: only what has
 /// ended without success starts again, so that a filter that matches too much repeats no work that

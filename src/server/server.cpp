@@ -319,7 +319,12 @@ class Server::Core {
         metrics.add([this] {
             const auto refusals = api_->refusals();
             return server::server_metrics(
-                {http_->counts(), refusals, api_->active(), api_->waiting(), hub_.watchers()}
+                {http_->counts(),
+                 refusals,
+                 api_->active(),
+                 api_->waiting(),
+                 hub_.watchers(),
+                 http_->certificate_expires_at()}
             );
         });
     }

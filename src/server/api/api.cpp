@@ -23,6 +23,8 @@ constexpr std::string_view kInstancePath = "/instances/{id}";
 constexpr std::string_view kWorkflowPath = "/workflows/{name}";
 constexpr std::string_view kMetricsPath = "/metrics";
 constexpr Duration kStuckAfter = std::chrono::seconds(10);
+/// A request that waits for a thread and occupies one for longer than this is logged as slow.
+constexpr Duration kSlowAfter = std::chrono::seconds(1);
 constexpr std::size_t kRequestIdBytesMax = 64;
 
 bool is_health(std::string_view path) {
@@ -328,7 +330,12 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
             service_.audit.write(call.audit_entry(route.operation));
             call.is_allowed = true;
         }
-        if (route.handle) return send(*exchange, route.handle(call));
+        if (route.handle) {
+            const SteadyPoint called = service_.clock.steady_now();
+            http::Response response = route.handle(call);
+            tell_if_slow(*exchange, called);
+            return send(*exchange, std::move(response));
+        }
         route.async(
             call,
             http::Responder(std::make_shared<Relay>(
@@ -390,6 +397,21 @@ void Api::log(const Exchange& exchange, const http::Response& response) {
         {"request_id", exchange.request_id},
     };
     options_.log->write(level, "http_request", fields);
+}
+
+/// `called`: when its handler was called. Long polls and streams do not occupy a thread.
+void Api::tell_if_slow(const Exchange& exchange, SteadyPoint called) const {
+    const SteadyPoint now = service_.clock.steady_now();
+    if (options_.log == nullptr || now - exchange.begun < kSlowAfter) return;
+    const LogField fields[] = {
+        {"method", exchange.method},
+        {"route", exchange.route},
+        {"waited_us", (called - exchange.begun).count()},
+        {"worked_us", (now - called).count()},
+        {"by", exchange.principal},
+        {"request_id", exchange.request_id},
+    };
+    options_.log->write(LogLevel::Warning, "slow_request", fields);
 }
 
 void Api::measure(const Exchange& exchange, const http::Response& response) {

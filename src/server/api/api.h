@@ -89,6 +89,7 @@ class Api {
     void send(const Exchange& exchange, http::Response response);
     void send_problem(const Exchange& exchange, const std::exception& error);
     void log(const Exchange& exchange, const http::Response& response);
+    void tell_if_slow(const Exchange& exchange, SteadyPoint called) const;
     void measure(const Exchange& exchange, const http::Response& response);
     void begin_trace(Exchange& exchange) const;
     void end_trace(const Exchange& exchange, const http::Response& response) const;

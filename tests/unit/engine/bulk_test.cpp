@@ -344,8 +344,8 @@ TEST_F(BulkTest, a_rerun_starts_what_has_failed_again_with_all_that_it_was_start
 
 TEST_F(BulkTest, a_rerun_starts_the_work_of_an_instance_once_however_often_it_is_repeated) {
     const std::vector<InstanceId> failed = start("fails", 3);
-    const BulkJob rerun = job(BulkAction::Rerun);
-    const InstanceId bulk = begin(rerun);
+    const InstanceId bulk = begin(job(BulkAction::Rerun));
+    world.clock.advance(2ms);
     const Handler& handler = *world.handlers.find("ebb:bulk");
     const StepContext context{.instance = bulk, .step = "turn"};
     const Payload first = engine::to_payload(BulkProgress{.matched = 3});
@@ -366,6 +366,22 @@ TEST_F(BulkTest, a_rerun_starts_the_work_of_an_instance_once_however_often_it_is
         result.skips.at(0).message,
         "It was rerun before, as " + rerun_of(failed.at(2)).to_string() + "."
     );
+}
+
+TEST_F(BulkTest, a_rerun_leaves_alone_what_it_has_started_itself) {
+    start("fails", 3);
+    const InstanceId bulk = begin(job(BulkAction::Rerun));
+    const Handler& handler = *world.handlers.find("ebb:bulk");
+    const StepContext context{.instance = bulk, .step = "turn"};
+    const Payload first = engine::to_payload(BulkProgress{.matched = 3});
+    handler(first, context);
+    // By the clock, which stands still, they are as old as the bulk.
+    engine->poll();
+    const BulkProgress again = engine::parse_bulk_progress(handler(first, context));
+    EXPECT_EQ(again.done, 3);
+    EXPECT_EQ(again.skipped, 3);
+    EXPECT_EQ(again.skips.at(0).message, "This operation has started it.");
+    EXPECT_EQ(count("failed"), 6);
 }
 
 TEST_F(BulkTest, a_rerun_leaves_alone_what_has_not_failed) {
@@ -419,7 +435,8 @@ TEST_F(BulkTest, a_canary_of_a_rerun_is_what_was_started) {
     engine->signal(bulk, engine::kBulkTurn, Payload::text("{}"));
     run();
     EXPECT_EQ(status(*engine, bulk), "completed");
-    EXPECT_EQ(count("completed"), 12);  // with the bulk itself
+    EXPECT_EQ(count("completed"), 11);
+    EXPECT_EQ(count("failed"), 13);
 }
 
 TEST_F(BulkTest, a_skip_names_the_key_of_the_instance) {
