@@ -478,7 +478,18 @@ retention:
             self.assertEqual((state["alive"], state["engine_beating"]), ("true", "true"))
             self.assertGreaterEqual(int(state["connections"]), 1)
             self.assertEqual(state["in_flight"], "0")
+            self.assertEqual(state["open_requests"], "")
             self.assertEqual(client.get("/me").status, 200, "it goes on")
+            # A stream stays open. Its query is not in the log.
+            with socket.create_connection(("127.0.0.1", server.port), timeout=60) as stream:
+                head = f"GET /api/v1/events?topic=stats HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+                stream.sendall(head.encode())
+                self.assertIn(b" 200 ", stream.recv(4096))
+                while "GET /events " not in state["open_requests"]:
+                    server.process.send_signal(signal.SIGUSR1)
+                    asked += 1
+                    state = server.wait_for("state", asked)
+                self.assertRegex(state["open_requests"], r"^(GET /me \S+, )?GET /events \S+$")
             client.close()
 
     def schema(self):

@@ -325,6 +325,18 @@ class Deliveries(unittest.TestCase):
         self.assertIn("address_refused", json.dumps(api.get(f"/instances/{instance}").json()["error"]))
         self.assertEqual(self.receiver.received, [])
 
+    def test_a_webhook_takes_effect_at_once_in_the_server_that_has_put_it(self):
+        _, api = self.serve("--webhooks-allow-private")
+        types = lambda all: [json.loads(body)["type"] for _, _, body in all]
+        for turn in range(5):
+            self.put(api, events=["instance.started"])
+            instance = self.start(api)
+            received = self.receiver.wait_for(lambda all: len(all) > turn)
+            self.assertEqual(json.loads(received[turn][2])["data"]["instance"], instance)
+            self.assertEqual(api("DELETE", "/webhooks/ops").status, 204)
+            self.start(api)
+        self.assertEqual(types(self.receiver.received), ["instance.started"] * 5)
+
     def test_a_private_address_is_reached_in_a_named_network_only(self):
         server, api = self.serve("--webhooks-allow-private=10.0.0.0/8,fd00::/8")
         self.put(api)
