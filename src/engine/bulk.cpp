@@ -212,7 +212,7 @@ class BulkTurn {
     void act_at_revision(Act& act) {
         if (!act.row) act.row = store_.load(act.id);
         if (!act.row || !is_in_bulk(job_, act.row->workflow) || act.id >= job_.before) {
-            act.row.reset();  // not even its key is told
+            act.row.reset();  // not even its key is shown
             throw Error(ErrorCode::InstanceNotFound, "There is no such instance.");
         }
         if (job_.action == BulkAction::Rerun) return rerun(act);

@@ -89,7 +89,7 @@ struct BulkJob {
 /// Why an instance was left alone.
 struct BulkSkip {
     InstanceId id;
-    std::string key;  ///< empty = it has none, or is not there
+    std::string key;  ///< empty = it has none, or is missing
     std::string code;
     std::string message;
 

@@ -121,7 +121,8 @@ class BulkCases:
         self.assertIn(registered.status, (200, 201), registered.body)
         ids = []
         for _ in range(count):
-            begun = self.api.post("/instances", {"workflow": "doomed", "input": {"kind": "a"}, **options}, wait="30s")
+            body = {"workflow": "doomed", "input": {"kind": "a"}, **options}
+            begun = self.api.post("/instances", body, wait="30s")
             self.assertEqual(begun.json()["result"]["status"], "failed", begun.body)
             ids.append(begun.json()["id"])
         return ids
@@ -162,7 +163,8 @@ class BulkCases:
         self.until_waiting(keyed, "decision")
         view = self.until(self.bulk(action="rerun", ids=[keyed, running]), "completed")
         self.assertEqual((view["done"], view["skipped"]), (0, 2))
-        self.assertEqual([(skip["id"], skip["key"]) for skip in view["skips"]], [(keyed, key), (running, None)])
+        left = [(skip["id"], skip["key"]) for skip in view["skips"]]
+        self.assertEqual(left, [(keyed, key), (running, None)])
         self.assertIn("It is running.", view["skips"][0]["message"])
 
     def test_starts_the_work_of_one_instance_again(self):
@@ -178,14 +180,16 @@ class BulkCases:
         self.assertEqual(other.status, 201, other.body)
         self.assertEqual(self.named("two")["input"], {"kind": "b"})
         again = self.api.post(path, {"input": {"kind": "c"}, "key": "two"})
-        self.assertEqual((again.status, again.json()["is_new"], again.json()["has_same_input"]), (200, False, False))
+        view = again.json()
+        self.assertEqual((again.status, view["is_new"], view["has_same_input"]), (200, False, False))
         key = {"Idempotency-Key": f"again-{old}"}
         self.assertEqual(self.api.post(path, {}, key).json()["id"], self.api.post(path, {}, key).json()["id"])
         self.problem(self.api.post(path, {"input": 1}, key), 422, "idempotency_key_reused")
         self.problem(self.api.post(path, {"key": "~x"}), 400, "invalid_argument")
         self.problem(self.api.post(path, {"kee": "x"}), 400, "unknown_field")
         self.problem(self.api.post(path, {"version": 7}), 404, "workflow_not_found")
-        self.problem(self.api.post("/instances/019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d/rerun"), 404, "instance_not_found")
+        unknown = "/instances/019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d/rerun"
+        self.problem(self.api.post(unknown), 404, "instance_not_found")
 
     def test_a_key_names_one_operation(self):
         _, where = self.labelled("keyed", 2)

@@ -184,7 +184,8 @@ class CommandOverTheApi(unittest.TestCase):
         # One of them, with its labels and as often as asked.
         for run in (self.over, self.direct):
             new = self.fine(run("rerun", old[0]["id"])).strip()
-            self.assertEqual(json.loads(self.fine(self.direct("show", new, "--json")))["labels"], {"customer": "rerun"})
+            shown = json.loads(self.fine(self.direct("show", new, "--json")))
+            self.assertEqual(shown["labels"], {"customer": "rerun"})
         self.fine(self.direct("abort", *where, "--yes"))
         job = self.detached(self.over, "rerun", *where)
         self.assertEqual((job["action"], job["by"]), ("rerun", "token:ci"))

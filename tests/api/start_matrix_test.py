@@ -91,7 +91,8 @@ class Matrix(unittest.TestCase):
 
     def test_says_what_is_wrong_with_an_address(self):
         for address in ("", "8322", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", "example.com:80",
-            "unix:", "fd:1", "fd:x", "unix:?mode=0660", "unix:s?mode=0999", "unix:s?mode=01777", "unix:s?mode=",
+            "unix:", "fd:1", "fd:x", "unix:?mode=0660", "unix:s?mode=0999", "unix:s?mode=01777",
+            "unix:s?mode=",
             "unix:s?mode=0660&mode=0600", "unix:s?group=", "unix:s?owner=root", "unix:s?mode=0660,group=x"):
             self.assertIn("address", self.refusal("--listen", address), address)
         self.assertIn('no group "no such"', self.refusal("--listen", "unix:s?group=no such"))

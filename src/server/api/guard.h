@@ -15,8 +15,8 @@ namespace ebb::server {
 /// `10.0.0.0/8`, `::1/128`, or one address.
 class AddressRange {
  public:
-    /// Throws Error with InvalidArgument: it is no address, the prefix is too long, or the address
-    /// has bits after its prefix.
+    /// Throws Error with InvalidArgument: it is not an address, the prefix is too long, or the
+    /// address has bits after its prefix.
     explicit AddressRange(std::string_view text);
 
     bool contains(const std::string& address) const;

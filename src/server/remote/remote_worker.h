@@ -96,8 +96,8 @@ class RemoteWorker {
     /// Another process, or a newer session, has the worker's name.
     bool is_displaced() const { return core_.environment.worker.is_displaced; }
 
-    /// The mark of subscriptions that this process has read after it has changed one. It is not that
-    /// of a heartbeat, so the next one reads them again.
+    /// The mark of subscriptions that this process has read after it has changed one. A heartbeat
+    /// has another one, so it reads them again.
     static constexpr const char* kChangedMark = "changed";
 
     /// Takes over changed subscriptions before its next heartbeat.
