@@ -7,11 +7,14 @@ No case waits for a time: each waits for what the server logs, or for an answer.
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
+import sqlite3
 import ssl
 import subprocess
 import sys
+import threading
 import unittest
 
 import jsonschema
@@ -495,6 +498,29 @@ retention:
                     asked += 1
                     state = server.wait_for("state", asked)
                 self.assertRegex(state["open_requests"], r"^(GET /me \S+, )?GET /events \S+$")
+            client.close()
+
+    def test_a_request_that_occupies_a_thread_for_long_is_in_the_log(self):
+        with Server(EBB, "sqlite", self.path, ["--no-auth", "--no-worker"]) as server:
+            client = Client(server, Contract(ROOT))
+            other = sqlite3.connect(self.path / "ebb.db", isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            asking = threading.Thread(target=lambda: client("PUT", "/queues/mail", {"concurrency": 1}))
+            asking.start()
+            age, asked = 0.0, 0
+            while age < 1.1:
+                server.process.send_signal(signal.SIGUSR1)
+                asked += 1
+                state = server.wait_for("state", asked)["open_requests"]
+                found = re.search(r"PUT /queues/\{name\} ([0-9.]+)s", state)
+                age = float(found.group(1)) if found else 0.0
+            self.assertEqual([entry for entry in server.log if entry.get("event") == "slow_request"], [])
+            other.execute("COMMIT")
+            other.close()
+            asking.join()
+            slow = server.wait_for("slow_request")
+            self.assertEqual((slow["method"], slow["route"]), ("PUT", "/queues/{name}"))
+            self.assertGreaterEqual(int(slow["waited_us"]) + int(slow["worked_us"]), 1_000_000)
             client.close()
 
     def schema(self):

@@ -70,7 +70,7 @@ std::string_view known_method(std::string_view method) {
 struct Api::Exchange {
     http::Request request;
     http::Responder respond;
-    OpenRequests::Entry entry;
+    std::shared_ptr<OpenRequests::Entry> entry;
     std::string request_id{};
     SteadyPoint begun{};
     std::string_view route = OpenRequests::kNoRoute;  ///< the template, for the log
@@ -150,7 +150,7 @@ Api::~Api() = default;
 void Api::handle(http::Request request, const http::Responder& respond) {
     const std::string_view method = known_method(request.method);
     auto exchange = std::make_shared<Exchange>(
-        Exchange{std::move(request), respond, OpenRequests::Entry(open_, method)}
+        Exchange{std::move(request), respond, std::make_shared<OpenRequests::Entry>(open_, method)}
     );
     Exchange& now = *exchange;
     now.begun = service_.clock.steady_now();
@@ -259,7 +259,7 @@ void Api::answer_metrics(const std::shared_ptr<Exchange>& exchange) {
 
 void Api::post(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
     exchange->route = routes_[match.route].path;
-    exchange->entry.set_route(exchange->route);
+    exchange->entry->set_route(exchange->route);
     exchange->may_compress = may_compress(routes_[match.route].operation);
     const auto work = [this, exchange, match = std::move(match)] { call(exchange, match); };
     const auto late = [this, exchange] {
@@ -340,7 +340,8 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
             call,
             http::Responder(std::make_shared<Relay>(
                 [this, exchange](auto response) { send(*exchange, std::move(response)); },
-                exchange->respond
+                exchange->respond,
+                exchange->entry
             ))
         );
     } catch (const std::exception& error) {

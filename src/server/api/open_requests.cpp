@@ -13,7 +13,6 @@ OpenRequests::Entry::Entry(std::shared_ptr<OpenRequests> requests, std::string_v
 }
 
 OpenRequests::Entry::~Entry() {
-    if (!requests_) return;
     const Lock lock(requests_->mutex_);
     requests_->rows_.erase(row_);
 }

@@ -32,8 +32,8 @@ class OpenRequests {
     class Entry {
      public:
         Entry(std::shared_ptr<OpenRequests> requests, std::string_view method);
-        Entry(Entry&& other) noexcept = default;
-        Entry& operator=(Entry&&) = delete;
+        Entry(const Entry&) = delete;
+        Entry& operator=(const Entry&) = delete;
         ~Entry();
 
         void set_route(std::string_view route);
