@@ -4,6 +4,7 @@
 No case waits for a time: each waits for what the server logs, or for an answer.
 """
 
+import http.client
 import json
 import os
 import pathlib
@@ -183,7 +184,7 @@ class Config(unittest.TestCase):
 
     def test_a_port_with_tls_says_so_to_a_client_without_it(self):
         self.certificate("one")
-        arguments = ["--tls-cert", "certificate.pem", "--tls-key", "key.pem"]
+        arguments = ["--tls-cert", "certificate.pem", "--tls-key", "key.pem", "--public-metrics"]
         with Server(EBB, "memory", self.path, arguments=arguments) as server:
             head = f"Host: 127.0.0.1:{server.port}\r\n\r\n".encode()
             for pieces in (
@@ -203,10 +204,19 @@ class Config(unittest.TestCase):
                 )
             malformed = self.plain(server, [b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n"])
             self.assertTrue(malformed.startswith("HTTP/1.1 400 "), malformed)
-            # A greeting of TLS may come in pieces, too.
-            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
             context = ssl.create_default_context(cafile=self.path / "certificate.pem")
             context.check_hostname = False
+            https = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=60, context=context)
+            https.request("GET", "/metrics")
+            text = https.getresponse().read().decode()
+            https.close()
+            [end] = re.findall(r"^ebb_tls_certificate_expiry_timestamp_seconds (\S+)$", text, re.MULTILINE)
+            command = ["openssl", "x509", "-in", self.path / "certificate.pem", "-noout", "-enddate"]
+            said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            wanted = ssl.cert_time_to_seconds(said.strip().removeprefix("notAfter="))
+            self.assertEqual(float(end), wanted)
+            # A greeting of TLS may come in pieces, too.
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
             layer = context.wrap_bio(incoming, outgoing)
             with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
