@@ -189,6 +189,18 @@ class Server {
     bool is_alive() const;
     /// Its counters at this moment, by name, for logs.
     std::vector<std::pair<std::string, std::int64_t>> state() const;
+
+    /// A request or a stream that is not answered or ended yet.
+    struct OpenRequest {
+        static constexpr std::size_t kShownMax = 64;
+
+        std::string method{};  ///< `GET`, ..., or `_OTHER`
+        std::string route{};   ///< the template of the path: no name, no key and no query is in it
+        Duration age{};
+    };
+
+    /// The oldest of them, at most OpenRequest::kShownMax.
+    std::vector<OpenRequest> open_requests() const;
     /// The addresses on which the server listens, with the ports that were chosen.
     std::vector<std::string> addresses() const;
     /// `http://127.0.0.1:8322/`, or with `https`; `unix:PATH` if it listens on nothing else.

@@ -349,6 +349,11 @@ void CommandLine::add_rerun() {
         rerun->add_flag("--wait", rerun_.waits, "Wait for its end, as `ebb wait` does");
     add_duration(rerun, "--timeout", rerun_.timeout, "Of --wait: give up after this time");
     rerun->get_option("--timeout")->needs(wait);
+    add_bulk(rerun, rerun_.bulk);
+    // Each starts with its own input, once, on the newest version.
+    for (const char* option : {"--input", "--key", "--version", "--wait"}) {
+        rerun->get_option("--where")->excludes(rerun->get_option(option));
+    }
 }
 
 void CommandLine::add_transfer() {

@@ -46,13 +46,19 @@ std::vector<std::string> split_at_commas(const std::string& text) {
     return parts;
 }
 
+bool is_flag(const CLI::Option& option) {
+    return option.get_expected_max() == 0;
+}
+
 bool is_list(const CLI::Option& option) {
     return option.get_expected_max() > 1 || option.get_delimiter() != '\0' ||
            option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
 }
 
 ServeSetting::Type type_of(const CLI::Option& option) {
-    if (option.get_expected_max() == 0) return ServeSetting::Type::Flag;
+    if (is_flag(option)) {
+        return is_list(option) ? ServeSetting::Type::FlagOrList : ServeSetting::Type::Flag;
+    }
     if (is_list(option)) return ServeSetting::Type::List;
     return option.get_type_name() == "N" ? ServeSetting::Type::Number : ServeSetting::Type::Text;
 }
@@ -61,14 +67,13 @@ ServeSetting::Type type_of(const CLI::Option& option) {
 void set_option(
     CLI::Option& option, const std::vector<std::string>& values, const std::string& origin
 ) {
-    const bool is_flag = option.get_expected_max() == 0;
+    const bool is_off = is_flag(option) && values == std::vector<std::string>{"false"};
     try {
         for (const std::string& value : values) {
-            if (!is_flag) {
+            if (is_off) break;
+            if (!is_flag(option) || is_list(option) || value == "true") {
                 option.add_result(value);
-            } else if (value == "true") {
-                option.add_result("true");
-            } else if (value != "false") {
+            } else {
                 throw CLI::ValidationError(fmt::format("\"{}\" is not true or false", value));
             }
         }
@@ -138,11 +143,13 @@ void add_page_flags(CLI::App& serve, ServeOptions& options) {
 
 void add_worker_flags(CLI::App& serve, ServeOptions& options) {
     serve.add_flag("--no-worker", options.has_no_worker, "Run no handlers in this process");
-    serve.add_flag(
-        "--webhooks-allow-private",
-        options.may_deliver_privately,
-        "Deliver webhooks to loopback and private addresses, too"
-    );
+    serve
+        .add_flag(
+            "--webhooks-allow-private",
+            options.private_networks,
+            "Deliver webhooks to all private addresses, or only to =NETWORK,..."
+        )
+        ->delimiter(',');
     const auto add = [&](const char* name, std::string& target, const char* about, const char* type
                      ) { serve.add_option(name, target, about)->type_name(type); };
     add("--smtp-url", options.smtp_url, "Send mail by smtp://HOST:PORT or smtps://...", "URL");

@@ -11,6 +11,7 @@
 #include <ebb/engine.h>
 
 #include "engine/bulk_job.h"
+#include "engine/rerun.h"
 #include "store/store.h"
 #include "support/secret_box.h"
 #include "view/outline.h"
@@ -104,6 +105,9 @@ class Client {
     virtual StartedInstance start(
         std::string_view workflow, const Payload& input, const StartOptions& options
     ) = 0;
+    /// Starts the work of an instance again, with its stored input, which the caller need not be
+    /// allowed to see.
+    virtual StartedInstance rerun(const InstanceId& id, const engine::RerunRequest& request) = 0;
     virtual bool decide(const InstanceId& id, const PersonalDecision& decision) = 0;
     virtual void signal(
         const InstanceId& id,

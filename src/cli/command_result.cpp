@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/bulk.h"
 #include "cli/commands.h"
 #include "cli/failure_text.h"
 #include "cli/instance_ref.h"
 #include "cli/payload_argument.h"
 #include "cli/report.h"
 #include "cli/waiting.h"
+#include "engine/rerun.h"
 #include "view/instance_json.h"
 
 namespace ebb::cli {
@@ -43,6 +45,16 @@ int report_no_result(Session& session, const InstanceView& view) {
     );
 }
 
+/// Starts the work of each instance once, however often the command is repeated.
+int rerun_all(Session& session, Client& engine, const RerunOptions& options) {
+    const std::string by = session.by(options.by);
+    const auto act = [&](const InstanceId& id) {
+        if (const auto summary = engine.find(id)) engine::check_rerun(summary->status);
+        return engine.rerun(id, {.key = engine::rerun_key(id), .by = by}).is_new;
+    };
+    return run_bulk(session, engine, options.bulk, {"rerun", "Rerun", act, by});
+}
+
 }  // namespace
 
 int print_result(Session& session, const ResultOptions& options) {
@@ -54,20 +66,19 @@ int print_result(Session& session, const ResultOptions& options) {
 }
 
 int rerun_instance(Session& session, const RerunOptions& options) {
+    if (options.instance.empty()) {
+        check_named({}, options.bulk, "rerun");
+        return rerun_all(session, session.connect("rerun"), options);
+    }
     Client& engine = session.connect("rerun");
-    const InstanceView view = engine.show(resolve_instance(engine, options.instance));
-    Payload input = view.input;
-    if (!options.input.empty()) input = read_payload(options.input, "--input", session.streams());
-    // The newest version unless one is named: the old one may be what failed. The key stays with
-    // the old instance.
-    const StartedInstance started = engine.start(
-        view.summary.workflow,
-        input,
-        {.version = options.version,
-         .key = options.key,
-         .priority = view.summary.priority,
-         .by = session.by(options.by)}
-    );
+    engine::RerunRequest request{
+        .version = options.version, .key = options.key, .by = session.by(options.by)
+    };
+    if (!options.input.empty()) {
+        request.input = read_payload(options.input, "--input", session.streams());
+    }
+    const StartedInstance started =
+        engine.rerun(resolve_instance(engine, options.instance), request);
     if (options.waits) {
         if (!session.options().is_json) session.note(started.id.to_string() + "\n");
         return wait_for_end(session, engine, started.id, options.timeout);

@@ -198,6 +198,16 @@ class LocalClient : public Client, public ActivitySource {
         return engine_.start(workflow, input, options);
     }
 
+    StartedInstance rerun(const InstanceId& id, const engine::RerunRequest& request) override {
+        const auto row = store_.load(id);
+        if (!row) {
+            throw Error(
+                ErrorCode::InstanceNotFound, fmt::format("There is no instance {}.", id.to_string())
+            );
+        }
+        return engine::rerun(engine_, store_, *row, request);
+    }
+
     bool decide(const InstanceId& id, const PersonalDecision& decision) override {
         return engine_.decide(id, decision);
     }

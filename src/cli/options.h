@@ -302,6 +302,7 @@ struct ResultOptions {
 
 struct RerunOptions {
     std::string instance{};
+    BulkOptions bulk{};
     std::string input{};  ///< empty = that of the old instance
     std::string key{};
     std::string by{};

@@ -155,16 +155,18 @@ class RemoteClient final : public RemoteReading, public ActivitySource {
         if (options.priority) body["priority"] = *options.priority;
         if (!options.labels.empty()) body["labels"] = view::labels_json(options.labels);
         const Payload& given = input.empty() ? Payload("null") : input;
-        const ApiObject answer(
+        return started_of(
             calls().send({.path = "/instances", .body = with_payload(body, "input", given)}).body
         );
-        StartedInstance started{started_id(answer), answer.boolean("is_new")};
-        // An older server does not compare.
-        if (answer.has("has_same_input")) {
-            started.has_same_input = answer.boolean("has_same_input");
-            started.has_same_version = answer.boolean("has_same_version");
-        }
-        return started;
+    }
+
+    StartedInstance rerun(const InstanceId& id, const engine::RerunRequest& request) override {
+        Body body = Body::object();
+        if (request.version) body["version"] = *request.version;
+        add(body, "key", request.key);
+        const std::string text =
+            request.input ? with_payload(body, "input", *request.input) : body.dump();
+        return started_of(calls().send({.path = instance_path(id, "/rerun"), .body = text}).body);
     }
 
     bool decide(const InstanceId& id, const PersonalDecision& decision) override {
@@ -271,6 +273,17 @@ class RemoteClient final : public RemoteReading, public ActivitySource {
         const Json page = Json::parse(calls().get(path).body);
         for (const Json& item : page.at("items")) all.push_back(item);
         return all;
+    }
+
+    static StartedInstance started_of(const std::string& body) {
+        const ApiObject answer(body);
+        StartedInstance started{started_id(answer), answer.boolean("is_new")};
+        // An older server does not compare.
+        if (answer.has("has_same_input")) {
+            started.has_same_input = answer.boolean("has_same_input");
+            started.has_same_version = answer.boolean("has_same_version");
+        }
+        return started;
     }
 
     static InstanceId started_id(const ApiObject& answer) {

@@ -14,7 +14,7 @@ class Session;
 
 /// A setting of `ebb serve` and where it comes from.
 struct ServeSetting {
-    enum class Type { Text, Number, Flag, List };
+    enum class Type { Text, Number, Flag, List, FlagOrList };
 
     std::string key{};
     Type type = Type::Text;
@@ -86,7 +86,8 @@ struct ServeOptions {
     std::string smtp_user{};
     std::string smtp_password_file{};
     std::string smtp_ca_file{};
-    bool may_deliver_privately = false;  ///< webhooks to loopback and private addresses
+    /// To which loopback and private addresses webhooks go: `true` = to all, or networks.
+    std::vector<std::string> private_networks{};
     bool is_demo = false;
     bool is_dev = false;
     bool may_not_wait = false;  ///< for a database that does not answer at the start

@@ -18,6 +18,7 @@
 #include "cli/open_store.h"
 #include "engine/webhook.h"
 #include "handlers/mail_client.h"
+#include "server/api/guard.h"
 #include "server/api/redaction.h"
 #include "support/json.h"
 
@@ -119,6 +120,28 @@ std::optional<MailServer> mail_server(const ServeOptions& options) {
     return server;
 }
 
+/// To which addresses besides those of the public internet webhooks go.
+struct PrivateNetworks {
+    bool has_all = false;
+    std::vector<server::AddressRange> networks{};
+};
+
+PrivateNetworks private_networks(const std::vector<std::string>& texts) {
+    PrivateNetworks result;
+    if (texts.size() == 1 && (texts[0] == "true" || texts[0] == "false")) {
+        result.has_all = texts[0] == "true";
+        return result;
+    }
+    for (const std::string& text : texts) {
+        try {
+            result.networks.emplace_back(text);
+        } catch (const Error& error) {
+            throw Error(error.code(), fmt::format("--webhooks-allow-private: {}", error.what()));
+        }
+    }
+    return result;
+}
+
 /// An address may carry a login: `smtp://user:password@host`.
 std::string without_login(const std::string& text) {
     const std::size_t begin = text.find("://");
@@ -148,8 +171,11 @@ std::string ServeSetting::text() const {
 }
 
 std::string ServeSetting::json() const {
-    if (type == Type::List) return nlohmann::json(values).dump();
     const std::string value = text();
+    const bool is_switch = value.empty() || value == "true" || value == "false";
+    if (type == Type::List) return nlohmann::json(values).dump();
+    if (type == Type::FlagOrList && !is_switch) return nlohmann::json(values).dump();
+    if (type == Type::FlagOrList) return value.empty() ? "false" : value;
     if (type == Type::Flag) return value.empty() ? "false" : value;
     return type == Type::Number ? value : nlohmann::json(value).dump();
 }
@@ -199,14 +225,29 @@ webhooks::DeliveryOptions delivery_options(const ServeOptions& options, Store& s
         site += options.base_path;
         while (site.ends_with('/')) site.pop_back();
     }
+    PrivateNetworks reached = private_networks(options.private_networks);
+    std::function<bool(const std::string&)> may_reach;
+    if (!reached.networks.empty()) {
+        may_reach = [networks = std::move(reached.networks)](const std::string& address) {
+            return std::any_of(networks.begin(), networks.end(), [&](const auto& network) {
+                return network.contains(address);
+            });
+        };
+    }
     return {
-        .allows_private = options.may_deliver_privately,
+        .allows_private = reached.has_all,
+        .may_reach = std::move(may_reach),
         .user_agent = "ebb/" EBB_VERSION,
         .site = site,
         .mail = mail_server(options),
         .mail_from = options.smtp_from,
         .shown = shown_payloads(options, store),
     };
+}
+
+void check_delivery_options(const ServeOptions& options) {
+    private_networks(options.private_networks);
+    mail_server(options);
 }
 
 std::vector<std::string> need_restart(const ServeOptions& now, const ServeOptions& fresh) {
@@ -246,7 +287,7 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("smtp_user", now.smtp_user, fresh.smtp_user);
     compare("smtp_password_file", now.smtp_password_file, fresh.smtp_password_file);
     compare("smtp_ca_file", now.smtp_ca_file, fresh.smtp_ca_file);
-    compare("webhooks_allow_private", now.may_deliver_privately, fresh.may_deliver_privately);
+    compare("webhooks_allow_private", now.private_networks, fresh.private_networks);
     compare("allow_exec", now.may_exec, fresh.may_exec);
     compare("audit_retention", now.audit_retention, fresh.audit_retention);
     compare("threads", now.threads, fresh.threads);

@@ -21,7 +21,10 @@ ServerOptions server_options(
     Metrics* metrics = nullptr
 );
 
+/// Throws Error for settings of deliveries that cannot be used.
 webhooks::DeliveryOptions delivery_options(const ServeOptions& options, Store& store);
+/// Throws the same.
+void check_delivery_options(const ServeOptions& options);
 
 /// Which settings of `fresh` differ from those that this process was started with, and are not
 /// taken over while it runs.

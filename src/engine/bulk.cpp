@@ -9,10 +9,13 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <ebb/error.h>
 
 #include "core/filter/filter.h"
 #include "engine/core.h"
+#include "engine/rerun.h"
 #include "store/names.h"
 #include "support/json.h"
 #include "support/sync.h"
@@ -41,7 +44,8 @@ enum class ActOutcome { None, Done, Unchanged, Skipped, Failed };
 
 struct Act {
     InstanceId id;
-    std::optional<InstanceRow> row{};  ///< as it was found; none: it is read first
+    std::optional<InstanceRow> row{};     ///< as it was found; none: it is read first
+    std::optional<InstanceId> watched{};  ///< by the canary; none: the instance itself
     ActOutcome outcome = ActOutcome::None;
     std::string code{};
     std::string message{};
@@ -55,6 +59,10 @@ std::optional<ActOutcome> outcome_of_error(const Error& error) {
         case ErrorCode::NotWaiting:
         case ErrorCode::NotAllowed:
         case ErrorCode::LimitExceeded:
+        case ErrorCode::InvalidPayload:
+        case ErrorCode::PayloadTooLarge:
+        case ErrorCode::InvalidArgument:
+        case ErrorCode::WorkflowNotFound:
             return ActOutcome::Skipped;
         case ErrorCode::RevisionChanged:
         case ErrorCode::CorruptState:
@@ -77,6 +85,8 @@ std::string_view reason_of(BulkAction action) {
             return "It is not paused.";
         case BulkAction::Requeue:
             return "It is not dead-lettered.";
+        case BulkAction::Rerun:
+            return "It was rerun before.";
     }
     return {};
 }
@@ -202,12 +212,34 @@ class BulkTurn {
     void act_at_revision(Act& act) {
         if (!act.row) act.row = store_.load(act.id);
         if (!act.row || !is_in_bulk(job_, act.row->workflow) || act.id >= job_.before) {
+            act.row.reset();  // not even its key is shown
             throw Error(ErrorCode::InstanceNotFound, "There is no such instance.");
         }
+        if (job_.action == BulkAction::Rerun) return rerun(act);
         const bool is_untouched = act.row->updated_at < job_.at - kClockMargin;
         const bool has_changed =
             (!is_untouched && was_acted_on(act.id)) || steer(act.id, act.row->revision);
         act.outcome = has_changed ? ActOutcome::Done : ActOutcome::Unchanged;
+    }
+
+    /// The key makes it safe to repeat: what an earlier call of this turn has started is found.
+    void rerun(Act& act) {
+        check_rerun(act.row->status);
+        // The clock of the process that has started it may be behind.
+        if (act.row->key.starts_with(kRerunKey) && is_started_here(act.id)) {
+            throw Error(ErrorCode::InvalidState, "This operation has started it.");
+        }
+        const StartedInstance started =
+            engine::rerun(engine_, store_, *act.row, {.key = rerun_key(act.id), .by = author_});
+        act.watched = started.id;
+        act.outcome = started.is_new || is_started_here(started.id) ? ActOutcome::Done
+                                                                    : ActOutcome::Unchanged;
+        act.message = fmt::format("It was rerun before, as {}.", started.id.to_string());
+    }
+
+    bool is_started_here(const InstanceId& id) const {
+        const auto events = store_.history({.instance = id, .limit = 1});
+        return !events.empty() && events.front().worker == author_;
     }
 
     bool was_acted_on(const InstanceId& id) const {
@@ -254,6 +286,8 @@ class BulkTurn {
                 return engine_.resume(id, options);
             case BulkAction::Requeue:
                 return engine_.requeue(id, {.by = author_, .expected_revision = revision});
+            case BulkAction::Rerun:
+                break;  // it starts others, and leaves this one as it is
         }
         return false;
     }
@@ -271,7 +305,7 @@ class BulkTurn {
                 case ActOutcome::Unchanged:
                     ++progress.unchanged;
                     act.code = "invalid_state";
-                    act.message = reason_of(job_.action);
+                    if (act.message.empty()) act.message = reason_of(job_.action);
                     break;
                 case ActOutcome::Skipped:
                     ++progress.skipped;
@@ -281,7 +315,10 @@ class BulkTurn {
             }
             const bool is_told =
                 act.outcome != ActOutcome::Done && progress.skips.size() < BulkProgress::kSkipsMax;
-            if (is_told) progress.skips.push_back({act.id, act.code, act.message});
+            if (!is_told) continue;
+            progress.skips.push_back(
+                {act.id, act.row ? act.row->key : std::string(), act.code, act.message}
+            );
         }
         const bool is_through = finished == acts_.size();
         progress.is_done = is_through && is_last_;
@@ -297,7 +334,8 @@ class BulkTurn {
 
     void watch(BulkProgress& progress) const {
         for (const Act& act : acts_) {
-            if (act.outcome == ActOutcome::Done) progress.canaries.push_back(act.id);
+            if (act.outcome != ActOutcome::Done) continue;
+            progress.canaries.push_back(act.watched.value_or(act.id));
         }
         progress.canaries_until = store_.now() + job_.canary->wait;
     }
@@ -317,7 +355,7 @@ class BulkTurn {
     std::exception_ptr trouble_ EBB_GUARDED_BY(mutex_);
 };
 
-/// How the instances that were requeued first have fared.
+/// How the instances that were requeued or started first have fared.
 enum class Canaries { Running, Passed, Failed };
 
 Canaries look_at_canaries(Store& store, const BulkProgress& progress) {
@@ -422,7 +460,9 @@ void add_bulk_handler(HandlerRegistry& registry, Store& store, std::function<Eng
     );
 }
 
-StartedInstance start_bulk(Store& store, const BulkJob& job, const std::string& key) {
+StartedInstance start_bulk(
+    Store& store, const BulkJob& job, const std::string& key, const std::optional<InstanceId>& id
+) {
     prepare(store);
     // An engine that only starts: who runs the bulk is for the workers to say.
     const HandlerRegistry none;
@@ -434,7 +474,8 @@ StartedInstance start_bulk(Store& store, const BulkJob& job, const std::string& 
          .by = job.by,
          .labels =
              {{"action", LabelValue(to_string(job.action))}, {"by", LabelValue(bulk_owner(job.by))}}
-        }
+        },
+        id
     );
 }
 

@@ -23,8 +23,14 @@ void add_bulk_handler(HandlerRegistry& registry, Store& store, std::function<Eng
 inline constexpr int kBulkTurnMax = 500;
 
 /// Starts a bulk; with a key that was used before, yields that one. Workers find it with their next
-/// claim, or at once after Engine::wake_workers. Throws Error.
-StartedInstance start_bulk(Store& store, const BulkJob& job, const std::string& key = {});
+/// claim, or at once after Engine::wake_workers. `id`: the one that a new bulk gets; none = any.
+/// Throws Error.
+StartedInstance start_bulk(
+    Store& store,
+    const BulkJob& job,
+    const std::string& key = {},
+    const std::optional<InstanceId>& id = {}
+);
 
 /// The instances of a job as a search from its beginning. Throws ExpressionError for a filter that
 /// cannot be used.

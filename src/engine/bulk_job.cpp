@@ -17,12 +17,13 @@ namespace ebb::engine {
 
 namespace {
 
-constexpr std::array<std::pair<BulkAction, std::string_view>, 5> kActions{{
+constexpr std::array<std::pair<BulkAction, std::string_view>, 6> kActions{{
     {BulkAction::Cancel, "cancel"},
     {BulkAction::Abort, "abort"},
     {BulkAction::Pause, "pause"},
     {BulkAction::Resume, "resume"},
     {BulkAction::Requeue, "requeue"},
+    {BulkAction::Rerun, "rerun"},
 }};
 constexpr std::size_t kByBytesMax = 256;
 
@@ -194,7 +195,10 @@ Payload to_payload(const BulkProgress& progress) {
     Json skips = Json::array();
     for (const BulkSkip& each : progress.skips) {
         skips.push_back(
-            {{"id", each.id.to_string()}, {"code", each.code}, {"message", each.message}}
+            {{"id", each.id.to_string()},
+             {"key", each.key},
+             {"code", each.code},
+             {"message", each.message}}
         );
     }
     return Payload::text(to_text(Json{
@@ -235,6 +239,7 @@ BulkProgress parse_bulk_progress(const Payload& text) {
         for (const Json& each : json.at("skips")) {
             progress.skips.push_back(
                 {read_id(each.at("id")),
+                 each.value("key", std::string()),
                  each.at("code").get<std::string>(),
                  each.at("message").get<std::string>()}
             );

@@ -30,7 +30,7 @@ inline constexpr int kBulksAtOnce = 2;
 /// How long bulks are kept, unless an operator has set another retention.
 inline constexpr Duration kBulksKept = std::chrono::hours(30 * 24);
 
-enum class BulkAction { Cancel, Abort, Pause, Resume, Requeue };
+enum class BulkAction { Cancel, Abort, Pause, Resume, Requeue, Rerun };
 
 /// `cancel`, ...
 std::string_view to_string(BulkAction action);
@@ -52,7 +52,7 @@ struct BulkRate {
 /// Nothing if it is not a positive number and a time.
 std::optional<BulkRate> parse_bulk_rate(std::string_view text);
 
-/// A requeue acts on some instances first, and looks whether they fail again.
+/// A requeue and a rerun act on some instances first, and look whether they fail again.
 struct BulkCanary {
     static constexpr std::int64_t kCountMax = 100;
     /// Fewer instances have no canary.
@@ -89,6 +89,7 @@ struct BulkJob {
 /// Why an instance was left alone.
 struct BulkSkip {
     InstanceId id;
+    std::string key;  ///< empty = it has none, or is missing
     std::string code;
     std::string message;
 
@@ -106,7 +107,7 @@ struct BulkProgress {
     std::vector<BulkSkip> skips{};       ///< the first of the skipped and failed
     std::optional<InstanceId> before{};  ///< of a filter: it continues below this id
     std::size_t next = 0;                ///< of ids: it continues with this one
-    std::vector<InstanceId> canaries{};  ///< requeued first, and watched
+    std::vector<InstanceId> canaries{};  ///< requeued or started first, and watched
     TimePoint canaries_until{};
     bool has_passed_canary = false;
     bool is_done = false;

@@ -50,14 +50,21 @@ class Engine::Core {
     engine::Relay relay;
     engine::Runner runner;
 
+    /// Of an engine of this process.
+    static Core& of(Engine& engine) { return *engine.core_; }
+
     // starting.cpp
     Registration register_workflow(const Definition& definition);
     std::vector<StartedInstance> start_all(
         std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
     );
-    /// Starts one of Ebb's own workflows, which is registered.
+    /// Starts one of Ebb's own workflows, which is registered. `id`: the one that a new instance
+    /// gets; none = any.
     StartedInstance start_system(
-        std::string_view workflow, const Payload& input, const StartOptions& options
+        std::string_view workflow,
+        const Payload& input,
+        const StartOptions& options,
+        const std::optional<InstanceId>& id = {}
     );
     /// Starts the delivery of each row, unless it was started before.
     void start_deliveries(std::span<const OutboxRow> rows);

@@ -126,7 +126,8 @@ Beginning begin(
     engine::Environment& environment,
     const std::shared_ptr<const Program>& program,
     const Payload& input,
-    const StartOptions& options
+    const StartOptions& options,
+    const std::optional<InstanceId>& id = {}
 ) {
     if (!environment.worker.is_driven) {
         environment.subscribers.look(environment.store, environment.steady_now());
@@ -138,7 +139,7 @@ Beginning begin(
     engine::LiveInstance& live = *beginning.live;
     live.program = program;
     live.row = {
-        .id = make_instance_id(environment.clock, now),
+        .id = id ? *id : make_instance_id(environment.clock, now),
         .workflow = definition.name,
         .version = definition.version,
         .key = options.key,
@@ -272,13 +273,16 @@ std::vector<StartedInstance> Engine::Core::start_all(
 }
 
 StartedInstance Engine::Core::start_system(
-    std::string_view workflow, const Payload& input, const StartOptions& options
+    std::string_view workflow,
+    const Payload& input,
+    const StartOptions& options,
+    const std::optional<InstanceId>& id
 ) {
     check_options(options, 1);
     const std::shared_ptr<const Program> compiled = program(workflow, std::nullopt);
     check_inputs(*compiled, {&input, 1}, environment.limits());
     std::vector<Beginning> beginnings;
-    beginnings.push_back(begin(environment, compiled, input, options));
+    beginnings.push_back(begin(environment, compiled, input, options, id));
     return launch(std::move(beginnings)).front();
 }
 

@@ -89,8 +89,16 @@ std::size_t take_header(const char* data, std::size_t size, std::size_t count, v
 /// Sees the address that is really connected to, so a name that resolves differently the second
 /// time gets nowhere.
 curl_socket_t open_public(void* to, curlsocktype /*purpose*/, curl_sockaddr* address) noexcept {
-    if (!is_public_address(&address->addr)) {
-        static_cast<Incoming*>(to)->is_refused = true;
+    try {
+        auto& incoming = *static_cast<Incoming*>(to);
+        const std::string text = address_text(&address->addr);
+        const bool is_reached = is_public_address(&address->addr) ||
+                                (*incoming.may_reach && (*incoming.may_reach)(text));
+        if (!is_reached) {
+            incoming.refused = text;
+            return CURL_SOCKET_BAD;
+        }
+    } catch (const std::exception&) {
         return CURL_SOCKET_BAD;
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -159,6 +167,7 @@ void set_options(
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, &incoming);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, incoming.error.data());
     if (request.is_public_only) {
+        incoming.may_reach = &request.may_reach;
         curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &open_public);
         curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &incoming);
     }
@@ -192,9 +201,11 @@ HttpResponse Transfer::take_response(CURLcode code) {
     if (code == CURLE_ABORTED_BY_CALLBACK) {
         throw HttpError(HttpError::Kind::Stopped, "the step was stopped");
     }
-    if (code != CURLE_OK && incoming_.is_refused) {
+    if (code != CURLE_OK && !incoming_.refused.empty()) {
         throw HttpError(
-            HttpError::Kind::AddressRefused, "the host has a private or reserved address", false
+            HttpError::Kind::AddressRefused,
+            fmt::format("the host has the private or reserved address {}", incoming_.refused),
+            false
         );
     }
     if (code != CURLE_OK) {

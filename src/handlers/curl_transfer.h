@@ -45,7 +45,9 @@ class Transfer {
         HttpResponse response;
         std::size_t body_bytes_max = 0;
         bool is_too_large = false;
-        bool is_refused = false;  ///< an address was
+        /// HttpRequest::may_reach
+        const std::function<bool(const std::string&)>* may_reach = nullptr;
+        std::string refused{};  ///< the address that was
         std::array<char, CURL_ERROR_SIZE> error{};
     };
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +35,9 @@ struct HttpRequest {
     /// Connects to addresses of the public internet only, whatever the host's name resolves to.
     /// All requests of a client with this flag have it, because connections stay open.
     bool is_public_only = false;
+    /// With `is_public_only`: to which other addresses it connects nevertheless. Null = to none. It
+    /// must not throw.
+    std::function<bool(const std::string& address)> may_reach{};
 };
 
 struct HttpResponse {

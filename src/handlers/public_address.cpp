@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 
 namespace ebb {
@@ -97,6 +98,21 @@ bool is_public_address(const sockaddr* address) noexcept {
     Bytes6 bytes{};
     std::memcpy(bytes.data(), &six.sin6_addr, bytes.size());
     return is_public6(bytes);
+}
+
+std::string address_text(const sockaddr* address) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    const char* found = nullptr;
+    if (address->sa_family == AF_INET) {
+        sockaddr_in four{};
+        std::memcpy(&four, address, sizeof four);
+        found = inet_ntop(AF_INET, &four.sin_addr, text.data(), text.size());
+    } else if (address->sa_family == AF_INET6) {
+        sockaddr_in6 six{};
+        std::memcpy(&six, address, sizeof six);
+        found = inet_ntop(AF_INET6, &six.sin6_addr, text.data(), text.size());
+    }
+    return found == nullptr ? "of an unknown family" : found;
 }
 
 }  // namespace ebb

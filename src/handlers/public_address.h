@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 struct sockaddr;
 
 namespace ebb {
@@ -8,5 +10,8 @@ namespace ebb {
 /// shared, multicast nor reserved (the registries of IANA for special purposes), also inside of an
 /// address of IPv6. False for other families.
 bool is_public_address(const sockaddr* address) noexcept;
+
+/// `10.1.2.3`, `fd00::1`; never empty.
+std::string address_text(const sockaddr* address);
 
 }  // namespace ebb

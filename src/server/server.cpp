@@ -282,6 +282,10 @@ class Server::Core {
         };
     }
 
+    std::vector<OpenRequest> open_requests() const {
+        return api_->open_requests(OpenRequest::kShownMax);
+    }
+
     void begin_drain() {
         api_->begin_drain();
         hub_.drain();
@@ -315,7 +319,12 @@ class Server::Core {
         metrics.add([this] {
             const auto refusals = api_->refusals();
             return server::server_metrics(
-                {http_->counts(), refusals, api_->active(), api_->waiting(), hub_.watchers()}
+                {http_->counts(),
+                 refusals,
+                 api_->active(),
+                 api_->waiting(),
+                 hub_.watchers(),
+                 http_->certificate_expires_at()}
             );
         });
     }
@@ -465,6 +474,10 @@ bool Server::is_alive() const {
 
 std::vector<std::pair<std::string, std::int64_t>> Server::state() const {
     return core_->state();
+}
+
+std::vector<Server::OpenRequest> Server::open_requests() const {
+    return core_->open_requests();
 }
 
 std::vector<std::string> Server::addresses() const {

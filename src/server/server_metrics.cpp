@@ -33,7 +33,7 @@ std::vector<Metric> server_metrics(const ServerState& state) {
     for (const auto& [code, count] : state.refusals) {
         refused.values.push_back({{{"reason", code}}, static_cast<double>(count)});
     }
-    return {
+    std::vector<Metric> metrics{
         gauge(
             "http_server_active_requests",
             "Requests that are not answered yet, and open streams.",
@@ -55,6 +55,15 @@ std::vector<Metric> server_metrics(const ServerState& state) {
         ),
         std::move(refused),
     };
+    if (state.certificate_expires_at) {
+        const auto end = state.certificate_expires_at->time_since_epoch();
+        metrics.push_back(gauge(
+            "ebb_tls_certificate_expiry_timestamp_seconds",
+            "When the certificate that new connections get expires.",
+            static_cast<std::size_t>(std::chrono::duration_cast<std::chrono::seconds>(end).count())
+        ));
+    }
+    return metrics;
 }
 
 }  // namespace ebb::server

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct ServerState {
     int active = 0;                                        ///< requests and streams
     std::size_t queued = 0;                                ///< requests that wait for a thread
     std::size_t watchers = 0;
+    std::optional<std::chrono::system_clock::time_point> certificate_expires_at{};  ///< with TLS
 };
 
 std::vector<Metric> server_metrics(const ServerState& state);

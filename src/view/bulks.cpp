@@ -70,7 +70,11 @@ Story story_of(Store& store, const InstanceId& id) {
 Json skips_json(const std::vector<engine::BulkSkip>& skips) {
     Json json = Json::array();
     for (const engine::BulkSkip& each : skips) {
-        json.push_back({{"id", each.id.to_string()}, {"code", each.code}, {"message", each.message}}
+        json.push_back(
+            {{"id", each.id.to_string()},
+             {"key", text_json(each.key)},
+             {"code", each.code},
+             {"message", each.message}}
         );
     }
     return json;

@@ -15,8 +15,8 @@
 namespace ebb::view {
 
 /// What was asked for, how far it is, and what was left alone. `status` is that of its instance, or
-/// `canary_failed`: the instances that were requeued first have failed again, and an operator
-/// continues or cancels it.
+/// `canary_failed`: the instances that were requeued or started first have failed again, and an
+/// operator continues or cancels it.
 Json bulk_json(Store& store, const InstanceSummary& bulk);
 
 struct BulkListQuery {

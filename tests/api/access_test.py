@@ -266,7 +266,9 @@ class Projects(AccessTest):
         # The audit says what was done, and has no row for a dry run.
         rows = [row for row in self.api.get("/audit", action="startBulk", limit=100).json()["items"]
                 if row["principal"].endswith("bulk-some")]
-        self.assertEqual([row["detail"] for row in rows], [{"action": "pause", "instances": 2}])
+        bulk = mine.json()["id"]
+        self.assertEqual([row["detail"] for row in rows], [{"bulk": bulk, "action": "pause", "instances": 2}])
+        self.assertEqual([row["bulk"] for row in rows], [bulk])
         view = client.get(f"/bulk/{mine.json()['id']}").json()
         for _ in range(600):
             if view["status"] == "completed":
@@ -592,6 +594,12 @@ class Redaction(AccessTest):
         self.assertEqual(len(page["items"]), 1)
         operator = self.client("no-definitions-secrets", "operator")
         self.problem(operator.get(path, reveal="true"), 403, "not_allowed")
+        self.problem(operator.post(f"{path}/rerun"), 403, "not_allowed")
+        # Its work starts again with what the caller may not see.
+        developer = self.client("no-definitions-secrets-either", "developer")
+        again = developer.post(f"{path}/rerun").json()["id"]
+        self.assertEqual(developer.get(f"/instances/{again}").json()["input"]["number"], "•••")
+        self.assertEqual(self.api.get(f"/instances/{again}", reveal="true").json()["input"], secrets)
         self.api.post(f"{path}/abort")
         stream = Client(self.server, CONTRACT, cookie=self.api.cookie)
         self.addCleanup(stream.close)

@@ -114,6 +114,83 @@ class BulkCases:
         self.assertEqual(self.api.post(f"/bulk/{bulk}/continue").status, 200)
         self.assertEqual(self.until(bulk, "completed")["done"], 12)
 
+    def failed(self, count, **options):
+        """Instances that have failed."""
+        text = "workflow: doomed\nlabels: {kind: {value: \"${ workflow.input.kind }\"}}\nsteps:\n  - fail: always\n"
+        registered = self.api("POST", "/workflows", text, {"Content-Type": "application/yaml"})
+        self.assertIn(registered.status, (200, 201), registered.body)
+        ids = []
+        for _ in range(count):
+            body = {"workflow": "doomed", "input": {"kind": "a"}, **options}
+            begun = self.api.post("/instances", body, wait="30s")
+            self.assertEqual(begun.json()["result"]["status"], "failed", begun.body)
+            ids.append(begun.json()["id"])
+        return ids
+
+    def named(self, key):
+        return self.api.get(f"/instances/key:doomed%2F{key.replace(':', '%3A')}").json()
+
+    def test_a_rerun_starts_the_work_of_what_has_failed_once(self):
+        ids = self.failed(2, labels={"tenant": "again"}, priority=3)
+        where = 'workflow == "doomed" && labels.tenant == "again"'
+        dry = self.api.post("/bulk", {"action": "rerun", "where": where, "dry_run": True}).json()
+        self.assertEqual((dry["matched"], dry["counts"]), (2, [{"status": "failed", "count": 2}]))
+        first = self.until(self.bulk(action="rerun", where=where), "completed")
+        self.assertEqual((first["action"], first["done"], first["skipped"]), ("rerun", 2, 0))
+        for old in ids:
+            new = self.named(f"rerun:{old}")
+            self.assertEqual((new["input"], new["priority"]), ({"kind": "a"}, 3))
+            self.assertEqual(new["labels"], {"kind": "a", "tenant": "again"})
+            started = self.api.get(f"/instances/{new['id']}/related").json()
+            self.assertRegex(started["started_by"], rf" \(bulk {first['id']}\)$")
+            self.api.get(f"/instances/{new['id']}/result", wait="30s")
+        # What has failed again is started again; the old ones are not.
+        second = self.until(self.bulk(action="rerun", where=where), "completed")
+        self.assertEqual((second["done"], second["unchanged"]), (2, 2))
+        self.assertIn("It was rerun before, as ", second["skips"][0]["message"])
+        self.assertEqual({skip["id"] for skip in second["skips"]}, set(ids))
+        row = self.api.get("/audit", action="startBulk", limit=1).json()["items"][0]
+        self.assertEqual((row["bulk"], row["detail"]["action"]), (second["id"], "rerun"))
+        self.api.post(f"/bulk/{second['id']}/pause")
+        row = self.api.get("/audit", action="pauseBulk", limit=1).json()["items"][0]
+        self.assertEqual(row["bulk"], second["id"])
+        self.assertIsNone(self.api.get("/audit", action="startInstance", limit=1).json()["items"][0]["bulk"])
+
+    def test_a_rerun_leaves_alone_what_has_not_failed(self):
+        [running], _ = self.labelled("not-failed", 1)
+        key = f"order-{running}"
+        keyed = self.start(key=key)
+        self.until_waiting(keyed, "decision")
+        view = self.until(self.bulk(action="rerun", ids=[keyed, running]), "completed")
+        self.assertEqual((view["done"], view["skipped"]), (0, 2))
+        left = [(skip["id"], skip["key"]) for skip in view["skips"]]
+        self.assertEqual(left, [(keyed, key), (running, None)])
+        self.assertIn("It is running.", view["skips"][0]["message"])
+
+    def test_starts_the_work_of_one_instance_again(self):
+        [old] = self.failed(1, key="one", priority=-2)
+        path = f"/instances/{old}/rerun"
+        answer = self.api.post(path)
+        self.assertEqual((answer.status, answer.json()["is_new"]), (201, True))
+        new = answer.json()["id"]
+        self.assertTrue(answer.headers["location"].endswith(f"/instances/{new}"))
+        view = self.api.get(f"/instances/{new}").json()
+        self.assertEqual((view["input"], view["key"], view["priority"]), ({"kind": "a"}, None, -2))
+        other = self.api.post(path, {"input": {"kind": "b"}, "version": 1, "key": "two"})
+        self.assertEqual(other.status, 201, other.body)
+        self.assertEqual(self.named("two")["input"], {"kind": "b"})
+        again = self.api.post(path, {"input": {"kind": "c"}, "key": "two"})
+        view = again.json()
+        self.assertEqual((again.status, view["is_new"], view["has_same_input"]), (200, False, False))
+        key = {"Idempotency-Key": f"again-{old}"}
+        self.assertEqual(self.api.post(path, {}, key).json()["id"], self.api.post(path, {}, key).json()["id"])
+        self.problem(self.api.post(path, {"input": 1}, key), 422, "idempotency_key_reused")
+        self.problem(self.api.post(path, {"key": "~x"}), 400, "invalid_argument")
+        self.problem(self.api.post(path, {"kee": "x"}), 400, "unknown_field")
+        self.problem(self.api.post(path, {"version": 7}), 404, "workflow_not_found")
+        unknown = "/instances/019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d/rerun"
+        self.problem(self.api.post(unknown), 404, "instance_not_found")
+
     def test_a_key_names_one_operation(self):
         _, where = self.labelled("keyed", 2)
         key = {"Idempotency-Key": "bulk-1"}
@@ -129,7 +206,7 @@ class BulkCases:
         unknown = "019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d"
         for body, why in (
             ({}, "action"),
-            ({"action": "explode", "where": "true"}, "cancel, abort, pause, resume, requeue"),
+            ({"action": "explode", "where": "true"}, "cancel, abort, pause, resume, requeue, rerun"),
             ({"action": "cancel"}, "either"),
             ({"action": "cancel", "where": "true", "ids": [unknown]}, "not both"),
             ({"action": "cancel", "where": ""}, "true"),
@@ -139,6 +216,7 @@ class BulkCases:
             ({"action": "cancel", "where": "true", "rate": "fast"}, "100/1s"),
             ({"action": "cancel", "where": "true", "canary": {}}, "requeue"),
             ({"action": "requeue", "where": "true", "canary": {"count": 0}}, "count"),
+            ({"action": "rerun", "where": "true", "canary": {"count": 101}}, "count"),
             ({"action": "requeue", "where": "true", "canary": {"wait": "25h"}}, "24h"),
             ({"action": "cancel", "where": "true", "reason": "x" * 1025}, "reason"),
         ):

@@ -23,6 +23,11 @@ on_error: dead_letter
 steps:
   - fail: always
 """
+FAILS = """
+workflow: fails
+steps:
+  - fail: always
+"""
 
 
 class Killed(unittest.TestCase):
@@ -40,13 +45,17 @@ class Killed(unittest.TestCase):
         self.token = admin("PUT", "/tokens/ops", {"role": "admin"}).json()["token"]
         admin.close()
         self.api = Client(self.server, CONTRACT, token=self.token)
-        registered = self.api("POST", "/workflows", SAD, {"Content-Type": "application/yaml"})
+
+    def begin(self, workflow, text):
+        """Instances of the workflow, which have failed."""
+        registered = self.api("POST", "/workflows", text, {"Content-Type": "application/yaml"})
         self.assertEqual(registered.status, 201)
         lines = "\n".join(["{}"] * COUNT)
         answer = self.api("POST", "/instances/batch", lines, {"Content-Type": "application/x-ndjson"},
-                          {"workflow": "sad"})
-        self.ids = [line["id"] for line in answer.lines()]
-        self.assertEqual(len(self.ids), COUNT)
+                          {"workflow": workflow})
+        ids = [line["id"] for line in answer.lines()]
+        self.assertEqual(len(ids), COUNT)
+        return ids
 
     def until(self, bulk, is_reached):
         end = time.monotonic() + PATIENCE
@@ -57,8 +66,8 @@ class Killed(unittest.TestCase):
             self.api.get(f"/instances/{bulk}/result", wait="10ms")
         self.fail(f"The operation does not come so far: {view}")
 
-    def test_each_instance_is_requeued_once(self):
-        bulk = self.api.post("/bulk", {"action": "requeue", "where": 'workflow == "sad"'}).json()["id"]
+    def kill_during(self, bulk):
+        """The operation, once it has completed: the server was killed in the middle of it."""
         kills = 0
         for goal in (1, COUNT // 3, COUNT // 2):
             view = self.until(bulk, lambda view: view["done"] >= goal or view["status"] == "completed")
@@ -74,11 +83,29 @@ class Killed(unittest.TestCase):
         view = self.until(bulk, lambda view: view["status"] == "completed")
         self.assertEqual((view["matched"], view["done"]), (COUNT, COUNT))
         self.assertEqual((view["skipped"], view["failed"]), (0, 0))
-        for each in self.ids:
+
+    def test_each_instance_is_requeued_once(self):
+        ids = self.begin("sad", SAD)
+        bulk = self.api.post("/bulk", {"action": "requeue", "where": 'workflow == "sad"'}).json()["id"]
+        self.kill_during(bulk)
+        for each in ids:
             path = f"/instances/{each}/history"
             events = self.api.get(path, type="requeued", payloads="full").json()["items"]
             self.assertEqual(len(events), 1, each)
             self.assertIn(bulk, events[0]["payload"]["by"])
+
+    def test_the_work_of_each_instance_starts_again_once(self):
+        ids = self.begin("fails", FAILS)
+        bulk = self.api.post("/bulk", {"action": "rerun", "where": 'workflow == "fails"'}).json()["id"]
+        self.kill_during(bulk)
+        keys, cursor = [], None
+        while cursor or not keys:
+            query = {"workflow": "fails", "limit": 1000, **({"cursor": cursor} if cursor else {})}
+            page = self.api.get("/instances", **query).json()
+            keys += [item["key"] for item in page["items"]]
+            cursor = page["next_cursor"]
+        self.assertEqual(sorted(key for key in keys if key), sorted(f"rerun:{each}" for each in ids))
+        self.assertEqual(len(keys), 2 * COUNT)
 
 
 if __name__ == "__main__":

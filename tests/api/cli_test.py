@@ -161,6 +161,39 @@ class CommandOverTheApi(unittest.TestCase):
         done = json.loads(self.fine(self.over("cancel", *where, "--yes", "--json")))
         self.assertEqual((done["done"], done["is_complete"]), (2, True))
 
+    def test_reruns_what_a_filter_finds_once(self):
+        for customer in ("rerun", "rerun"):
+            self.fine(self.over("start", "order", "--input", "1.50", "--label", f"customer={customer}"))
+        where = ["--where", 'labels.customer == "rerun"']
+        left = json.loads(self.fine(self.over("rerun", *where, "--yes", "--json")))
+        self.assertEqual((left["done"], left["skipped"]), (0, 2))
+        self.assertIn("It is running.", left["reasons"][0])
+        self.fine(self.direct("abort", *where, "--yes"))
+        self.assertIn("--dry-run", self.over("rerun", *where).stderr)
+        old = json.loads(self.same("list", *where, "-o", "json"))
+        over = json.loads(self.fine(self.over("rerun", *where, "--yes", "--limit", "1", "--json")))
+        direct = json.loads(self.fine(self.direct("rerun", *where, "--yes", "--json")))
+        self.assertEqual((over["done"], direct["done"], direct["unchanged"]), (1, 1, 1))
+        for each in old:
+            new = json.loads(self.fine(self.direct("show", f"key:order/rerun:{each['id']}", "--json")))
+            self.assertEqual((new["labels"], new["input"]), ({"customer": "rerun"}, 1.5))
+        for run in (self.over, self.direct):
+            for option in (["--input", "1"], ["--key", "k"], ["--version", "1"], ["--wait"]):
+                self.assertIn("--where", self.usage(run("rerun", *where, "--yes", *option)), option)
+            self.assertIn("--where FILTER", self.usage(run("rerun")))
+        # One of them, with its labels and as often as asked.
+        for run in (self.over, self.direct):
+            new = self.fine(run("rerun", old[0]["id"])).strip()
+            shown = json.loads(self.fine(self.direct("show", new, "--json")))
+            self.assertEqual(shown["labels"], {"customer": "rerun"})
+        self.fine(self.direct("abort", *where, "--yes"))
+        job = self.detached(self.over, "rerun", *where)
+        self.assertEqual((job["action"], job["by"]), ("rerun", "token:ci"))
+
+    def usage(self, done):
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        return done.stderr
+
     def detached(self, run, *arguments):
         """The bulk operation, once it has ended."""
         started = json.loads(self.fine(run(*arguments, "--yes", "--detach", "--json")))
@@ -201,7 +234,7 @@ class CommandOverTheApi(unittest.TestCase):
                 (["cancel", *where, "--detach", "--dry-run"], "--dry-run"),
                 (["cancel", self.file.name, "--detach"], "--where"),
                 (["cancel", *where, "--detach", "--yes", "--rate", "fast"], "100/1s"),
-                (["rematch", *where, "--detach", "--yes"], "cancel, abort, pause, resume, requeue"),
+                (["rematch", *where, "--detach", "--yes"], "cancel, abort, pause, resume, requeue, rerun"),
                 (["requeue", *where, "--detach", "--yes", "--input", "1"], "--input"),
                 (["requeue", *where, "--detach", "--yes", "--skip-compensation"], "--skip-compensation"),
             ):

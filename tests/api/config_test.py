@@ -4,14 +4,18 @@
 No case waits for a time: each waits for what the server logs, or for an answer.
 """
 
+import http.client
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
+import sqlite3
 import ssl
 import subprocess
 import sys
+import threading
 import unittest
 
 import jsonschema
@@ -142,6 +146,97 @@ class Config(unittest.TestCase):
             server.wait_for("config_reloaded", 2)
             self.assertEqual(server.wait_for("config_needs_restart")["key"], "threads")
             self.assertEqual(server.stop(), 0)
+
+    def test_a_network_that_is_wrong_is_refused_with_what_is_wrong(self):
+        key = "webhooks_allow_private"
+        for value, why in (
+            ("10.1.0.0/33", "has no prefix from 0 to 32 after the slash"),
+            ("10.1.0.0/", "has no prefix from 0 to 32 after the slash"),
+            ("10.1.0.0/016", "has no prefix from 0 to 32 after the slash"),
+            ("fd00::/129", "has no prefix from 0 to 128 after the slash"),
+            ("10.1.2.3/16", "has bits after its prefix; the network is 10.1.0.0/16."),
+            ("fd00:1::1/16", "has bits after its prefix; the network is fd00::/16."),
+            ("intranet", "is neither an address nor a network, such as 10.1.0.0/16"),
+            ("10.1.0.0/16,true", '"true" is neither an address nor a network'),
+        ):
+            with self.subTest(value):
+                said = self.serve("--check", f"--webhooks-allow-private={value}", code=2)
+                self.assertIn("--webhooks-allow-private: ", said)
+                self.assertIn(why, said)
+                self.assertIn(why, self.serve("--check", code=2, EBB_WEBHOOKS_ALLOW_PRIVATE=value))
+        self.assertEqual(self.settings("--webhooks-allow-private")[key], ("true", "flag"))
+        off = self.settings(EBB_WEBHOOKS_ALLOW_PRIVATE="false").get(key)
+        self.assertEqual(off, ("false", "EBB_WEBHOOKS_ALLOW_PRIVATE"))
+        both = self.settings("--webhooks-allow-private=10.1.0.0/16,::1", "--webhooks-allow-private=fd00::/8")
+        self.assertEqual(both[key], ('["10.1.0.0/16","::1","fd00::/8"]', "flag"))
+        file = self.write(f"{key}: [10.1.0.0/16]\n")
+        self.assertEqual(self.settings("--config", file)[key], ('["10.1.0.0/16"]', "serve.yaml:1:1"))
+
+    def plain(self, server, pieces):
+        """The answer to what is sent in plain text, piece by piece, and whether the connection ends."""
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+            for piece in pieces:
+                connection.sendall(piece)
+            answer = b""
+            while part := connection.recv(4096):
+                answer += part
+        return answer.decode()
+
+    def test_a_port_with_tls_says_so_to_a_client_without_it(self):
+        self.certificate("one")
+        arguments = ["--tls-cert", "certificate.pem", "--tls-key", "key.pem", "--public-metrics"]
+        with Server(EBB, "memory", self.path, arguments=arguments) as server:
+            head = f"Host: 127.0.0.1:{server.port}\r\n\r\n".encode()
+            for pieces in (
+                [b"GET /api/v1/me HTTP/1.1\r\n", head],
+                [b"D", b"ELETE /api/v1/tokens/x HTTP/1.1\r\n", head],
+                [b"POST /api/v1/instances HTTP/1.1\r\nContent-Length: 100000\r\n", head, b"x" * 3000],
+            ):
+                answer = self.plain(server, pieces)
+                self.assertTrue(answer.startswith("HTTP/1.1 400 "), answer)
+                self.assertIn("Connection: close\r\n", answer)
+                problem = json.loads(answer.split("\r\n\r\n", 1)[1])
+                self.assertEqual(problem["code"], "bad_request")
+                self.assertEqual(
+                    problem["detail"],
+                    "This port speaks HTTPS, and the request is plain HTTP. "
+                    f"Use https://127.0.0.1:{server.port}.",
+                )
+            malformed = self.plain(server, [b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n"])
+            self.assertTrue(malformed.startswith("HTTP/1.1 400 "), malformed)
+            context = ssl.create_default_context(cafile=self.path / "certificate.pem")
+            context.check_hostname = False
+            https = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=60, context=context)
+            https.request("GET", "/metrics")
+            text = https.getresponse().read().decode()
+            https.close()
+            [end] = re.findall(r"^ebb_tls_certificate_expiry_timestamp_seconds (\S+)$", text, re.MULTILINE)
+            command = ["openssl", "x509", "-in", self.path / "certificate.pem", "-noout", "-enddate"]
+            said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            wanted = ssl.cert_time_to_seconds(said.strip().removeprefix("notAfter="))
+            self.assertEqual(float(end), wanted)
+            # A greeting of TLS may come in pieces, too.
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            layer = context.wrap_bio(incoming, outgoing)
+            with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                while True:
+                    try:
+                        layer.do_handshake()
+                        break
+                    except ssl.SSLWantReadError:
+                        for byte in outgoing.read():
+                            connection.sendall(bytes([byte]))
+                        incoming.write(connection.recv(4096))
+                self.assertEqual(layer.version(), "TLSv1.3")
+                layer.write(b"GET /livez HTTP/1.1\r\n" + head)
+                connection.sendall(outgoing.read())
+                while True:
+                    try:
+                        self.assertTrue(layer.read(4096).startswith(b"HTTP/1.1 200 "))
+                        break
+                    except ssl.SSLWantReadError:
+                        incoming.write(connection.recv(4096))
 
     def test_programs_that_only_the_database_names_need_permission(self):
         file = self.write(
@@ -401,7 +496,41 @@ retention:
             self.assertEqual((state["alive"], state["engine_beating"]), ("true", "true"))
             self.assertGreaterEqual(int(state["connections"]), 1)
             self.assertEqual(state["in_flight"], "0")
+            self.assertEqual(state["open_requests"], "")
             self.assertEqual(client.get("/me").status, 200, "it goes on")
+            # A stream stays open. Its query is not in the log.
+            with socket.create_connection(("127.0.0.1", server.port), timeout=60) as stream:
+                head = f"GET /api/v1/events?topic=stats HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+                stream.sendall(head.encode())
+                self.assertIn(b" 200 ", stream.recv(4096))
+                while "GET /events " not in state["open_requests"]:
+                    server.process.send_signal(signal.SIGUSR1)
+                    asked += 1
+                    state = server.wait_for("state", asked)
+                self.assertRegex(state["open_requests"], r"^(GET /me \S+, )?GET /events \S+$")
+            client.close()
+
+    def test_a_request_that_occupies_a_thread_for_long_is_in_the_log(self):
+        with Server(EBB, "sqlite", self.path, ["--no-auth", "--no-worker"]) as server:
+            client = Client(server, Contract(ROOT))
+            other = sqlite3.connect(self.path / "ebb.db", isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            asking = threading.Thread(target=lambda: client("PUT", "/queues/mail", {"concurrency": 1}))
+            asking.start()
+            age, asked = 0.0, 0
+            while age < 1.1:
+                server.process.send_signal(signal.SIGUSR1)
+                asked += 1
+                state = server.wait_for("state", asked)["open_requests"]
+                found = re.search(r"PUT /queues/\{name\} ([0-9.]+)s", state)
+                age = float(found.group(1)) if found else 0.0
+            self.assertEqual([entry for entry in server.log if entry.get("event") == "slow_request"], [])
+            other.execute("COMMIT")
+            other.close()
+            asking.join()
+            slow = server.wait_for("slow_request")
+            self.assertEqual((slow["method"], slow["route"]), ("PUT", "/queues/{name}"))
+            self.assertGreaterEqual(int(slow["waited_us"]) + int(slow["worked_us"]), 1_000_000)
             client.close()
 
     def schema(self):
@@ -439,6 +568,9 @@ retention:
             "allowed_hosts: [a.example, b.example]\nbehind_proxy: 10.0.0.0/8",
             "no_worker: true\nno_auth: false\nverbose: true\nallow_exec: true\npublic_metrics: true",
             "links: ['Logs=https://logs.example.com/?q=${instance.id}']", *files.values(),
+            "webhooks_allow_private: true", "webhooks_allow_private: false", "webhooks_allow_private: []",
+            "webhooks_allow_private: 10.1.0.0/16",
+            "webhooks_allow_private: [10.1.0.0/16, 192.168.7.9, 'fd00::/8', '::1']",
             "webhooks:\n  ops: {url: 'https://x.example', events: [instance.*], payload: true}",
             "webhooks:\n  ops: {url: 'https://x.example', secret: {file: secret}, enabled: null, where: ''}",
             "hooks: {a: {scheme: hmac, workflow: w, header: X-S, secret: {env: EBB_HOOK_A}}}",
@@ -449,6 +581,9 @@ retention:
         bad = [
             "listne: x", "check: true", "config: x", "demo: true", "dev: true", "title: {a: b}", "title: [a]",
             "threads: many", "threads: 0", "threads: 4097", "requests_per_second: -1", "max_connections: 0",
+            "webhooks_allow_private: perhaps", "webhooks_allow_private: [true, 10.1.0.0/16]",
+            "webhooks_allow_private: [10.1.0/16]", "webhooks_allow_private: {a: b}",
+            "webhooks_allow_private: 7",
             "no_worker: perhaps", "drain_timeout: soon", "drain_timeout: 1s1h", "drain_timeout: 1x",
             "audit_retention: ''", "listen: {a: b}", "migrate: never", "- listen",
             "webhooks: [ops]", "webhooks: {ops: x}", "webhooks: {ops: {}}",

@@ -5,8 +5,11 @@ Nothing is open by default. Every case is a real process; one that would be open
 end with exit code 2 and say what to do.
 """
 
+import grp
+import os
 import socket
 import ssl
+import stat
 import subprocess
 import sys
 import unittest
@@ -88,8 +91,22 @@ class Matrix(unittest.TestCase):
 
     def test_says_what_is_wrong_with_an_address(self):
         for address in ("", "8322", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", "example.com:80",
-            "unix:", "fd:1", "fd:x"):
-            self.assertIn("address", self.refusal("--listen", address))
+            "unix:", "fd:1", "fd:x", "unix:?mode=0660", "unix:s?mode=0999", "unix:s?mode=01777",
+            "unix:s?mode=",
+            "unix:s?mode=0660&mode=0600", "unix:s?group=", "unix:s?owner=root", "unix:s?mode=0660,group=x"):
+            self.assertIn("address", self.refusal("--listen", address), address)
+        self.assertIn('no group "no such"', self.refusal("--listen", "unix:s?group=no such"))
+        self.assertFalse((self.path / "s").exists())
+
+    def test_a_socket_file_has_the_rights_that_are_asked_for(self):
+        group = grp.getgrgid(os.getgid()).gr_name
+        for asked, mode in ((f"?mode=0660&group={group}", 0o660), ("?mode=0600", 0o600)):
+            arguments = ["--listen", f"unix:{self.path}/s{asked}"]
+            with Server(EBB, "memory", self.path, arguments=arguments) as server:
+                self.assertIn(f"unix:{self.path}/s", server.greeting["addresses"])
+                found = os.stat(self.path / "s")
+                self.assertEqual((stat.S_IMODE(found.st_mode), found.st_gid), (mode, os.getgid()))
+            self.assertFalse((self.path / "s").exists())
 
     def test_without_login_everyone_on_this_machine_is_an_administrator(self):
         with Server(EBB, "memory", self.path, arguments=OPEN) as server:

@@ -325,6 +325,32 @@ class Deliveries(unittest.TestCase):
         self.assertIn("address_refused", json.dumps(api.get(f"/instances/{instance}").json()["error"]))
         self.assertEqual(self.receiver.received, [])
 
+    def test_a_webhook_takes_effect_at_once_in_the_server_that_has_put_it(self):
+        _, api = self.serve("--webhooks-allow-private")
+        types = lambda all: [json.loads(body)["type"] for _, _, body in all]
+        for turn in range(5):
+            self.put(api, events=["instance.started"])
+            instance = self.start(api)
+            received = self.receiver.wait_for(lambda all: len(all) > turn)
+            self.assertEqual(json.loads(received[turn][2])["data"]["instance"], instance)
+            self.assertEqual(api("DELETE", "/webhooks/ops").status, 204)
+            self.start(api)
+        self.assertEqual(types(self.receiver.received), ["instance.started"] * 5)
+
+    def test_a_private_address_is_reached_in_a_named_network_only(self):
+        server, api = self.serve("--webhooks-allow-private=10.0.0.0/8,fd00::/8")
+        self.put(api)
+        api.post("/webhooks/ops/ping")
+        error = json.dumps(api.get(f"/instances/{self.delivery(api, 'dead_letter')}").json()["error"])
+        self.assertIn("address_refused", error)
+        self.assertIn("the private or reserved address 127.0.0.1", error)
+        self.assertEqual(self.receiver.received, [])
+        api.close()
+        server.stop()
+        _, api = self.serve("--webhooks-allow-private=10.0.0.0/8,127.0.0.0/8")
+        self.put(api)
+        self.ping_until_known(api)
+
     @unittest.skipIf(STORE == "memory", "a memory store ends with its process")
     def test_no_event_is_lost_or_invented_when_the_server_is_killed_again_and_again(self):
         server, api = self.serve("--webhooks-allow-private")

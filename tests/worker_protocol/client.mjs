@@ -66,6 +66,20 @@ const commands = {
     await client.requeue(id, { input: { a: 1, b: 2 } });
     return (await client.result(id)).output;
   },
+  async reruns() {
+    const old = await client.start('freezing', { a: 1, b: 2 }, { labels: { tenant: 'acme' } });
+    await client.result(old);
+    const id = await client.rerun(old);
+    const options = { input: { a: 5, b: 5 }, key: 'once', version: 1 };
+    const keyed = [await client.rerun(old, options), await client.rerun(old, options)];
+    return {
+      same: (await client.result(id)).output,
+      labels: (await client.show(id)).labels,
+      is_new: id !== old,
+      other: (await client.result(keyed[0])).output,
+      is_once: keyed[0] === keyed[1],
+    };
+  },
   async watches() {
     const id = await client.start('deciding');
     const numbers = [];

@@ -64,6 +64,15 @@ def requeues():
     return client.result(instance)["output"]
 
 
+def reruns():
+    old = client.start("freezing", {"a": 1, "b": 2}, labels={"tenant": "acme"})
+    client.result(old)
+    new = client.rerun(old)
+    keyed = [client.rerun(old, {"a": 5, "b": 5}, key="once", version=1) for _ in range(2)]
+    return {"same": client.result(new)["output"], "labels": client.show(new)["labels"], "is_new": new != old,
+            "other": client.result(keyed[0])["output"], "is_once": keyed[0] == keyed[1]}
+
+
 def watches():
     instance = client.start("deciding")
     numbers = []

@@ -22,7 +22,7 @@ function makeAudit(r, now, instances, hostile) {
   const add = (at, more) => {
     // A server that was restarted begins a chain of its own, which names the newest row of all.
     if (rows.length === 90) [chain, number] = ['4be07a9135cd2f68', 0];
-    const row = { id: r.id(at), at: iso(at), principal: 'user:ann', credential: 'session', remote: '10.4.0.17', request_id: r.id(at), workflow: null, outcome: 'allowed', detail: {}, ...more, chain, number: ++number, prev };
+    const row = { id: r.id(at), at: iso(at), principal: 'user:ann', credential: 'session', remote: '10.4.0.17', request_id: r.id(at), workflow: null, outcome: 'allowed', detail: {}, bulk: null, ...more, chain, number: ++number, prev };
     row.hash = prev = auditHash(row);
     rows.push(row);
     return row;

@@ -37,9 +37,9 @@ export function makeBulks(world, { empty = false } = {}) {
   const some = world.instances.slice(0, 3);
   const one = (number, more) => ({ id: `019e2b6c-5a10-7c3e-9f00-0000000000${number}`, status: 'completed', action: 'requeue', where: 'status == "dead_letter"', ids: null, reason: null, by: 'user:ann', rate: null, canary: null, matched: 0, done: 0, unchanged: 0, skipped: 0, failed: 0, skips: [], per_second: null, error: null, created_at: at(9), updated_at: at(0), finished_at: null, ...more });
   return [
-    one(14, { status: 'running', where: 'error.code == "card_declined" && status == "dead_letter"', rate: '100/1s', matched: 12_480, done: 7_690, skipped: 12, per_second: 96.4, created_at: at(2), skips: some.map((row) => ({ id: row.id, code: 'invalid_state', message: 'The instance has already completed, so it can no longer be requeued.' })) }),
+    one(14, { status: 'running', where: 'error.code == "card_declined" && status == "dead_letter"', rate: '100/1s', matched: 12_480, done: 7_690, skipped: 12, per_second: 96.4, created_at: at(2), skips: some.map((row) => ({ id: row.id, key: null, code: 'invalid_state', message: 'The instance has already completed, so it can no longer be requeued.' })) }),
     one(13, { status: 'canary_failed', where: 'error.step == "ship"', canary: { count: 1, wait: '60s' }, matched: 37, done: 1, created_at: at(14) }),
-    one(12, { action: 'pause', where: 'workflow == "order" && status == "running"', reason: 'The bank is down.', by: 'user:ben', matched: 812, done: 806, unchanged: 2, skipped: 4, per_second: 412.7, created_at: at(190), finished_at: at(188), skips: some.slice(1).map((row) => ({ id: row.id, code: 'invalid_state', message: 'The instance is dead-lettered: there is nothing to pause.' })) }),
+    one(12, { action: 'pause', where: 'workflow == "order" && status == "running"', reason: 'The bank is down.', by: 'user:ben', matched: 812, done: 806, unchanged: 2, skipped: 4, per_second: 412.7, created_at: at(190), finished_at: at(188), skips: some.slice(1).map((row) => ({ id: row.id, key: null, code: 'invalid_state', message: 'The instance is dead-lettered: there is nothing to pause.' })) }),
     one(11, { status: 'cancelled', action: 'abort', where: null, ids: 240, reason: 'Test data.', matched: 240, done: 96, created_at: at(2_000), finished_at: at(1_998) }),
   ];
 }
@@ -64,7 +64,7 @@ export function bulkRoutes(world, bulks, { Problem, needs, touch, summary, group
     const others = rows.filter((row) => !FITS[body.action].includes(row.status));
     for (const row of able) touch(row, body.action === 'requeue' ? 'requeued' : body.action, DONE[body.action], { payload: { by: 'user:ann' } });
     const now = new Date().toISOString();
-    const skips = others.slice(0, 20).map((row) => ({ id: row.id, code: 'invalid_state', message: `The instance is already ${row.status}.` }));
+    const skips = others.slice(0, 20).map((row) => ({ id: row.id, key: null, code: 'invalid_state', message: `The instance is already ${row.status}.` }));
     const made = { id: `019e2b6c-5a10-7c3e-9f00-1000000000${10 + bulks.length}`, status: 'completed', action: body.action, where: body.where ?? null, ids: body.ids?.length ?? null, reason: body.reason ?? null, by: 'user:ann', rate: body.rate ?? null, canary: body.canary ? { count: 1, wait: '60s', ...body.canary } : null, matched: rows.length, done: able.length, unchanged: 0, skipped: others.length, failed: 0, skips, per_second: null, error: null, created_at: now, updated_at: now, finished_at: now };
     bulks.unshift(made);
     changed('bulk');

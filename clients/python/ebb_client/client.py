@@ -163,6 +163,13 @@ class Client:
         headers = None if key else {"Idempotency-Key": uuid.uuid4().hex}
         return self.repeat("POST", "/instances", body, headers)["id"]
 
+    def rerun(self, instance, input=_KEEP, key=None, version=None):
+        """Starts the work of an instance again, with its input, labels and priority, on the newest version.
+        Returns the id of the new instance; the old one does not change. `input`: another input."""
+        body = {**({} if input is _KEEP else {"input": input}), **_given(key=key, version=version)}
+        headers = None if key else {"Idempotency-Key": uuid.uuid4().hex}
+        return self.repeat("POST", f"{self._path(instance)}/rerun", body, headers)["id"]
+
     def signal(self, instance, name, payload=None, request_id=None, revision=None):
         """Sends a signal: `payload` becomes the output of the step that waits for it."""
         return self._act(instance, "signal", revision, name=name, payload=payload,

@@ -48,6 +48,15 @@ export interface ClientOptions {
   stringify?: (value: unknown) => string | undefined;
 }
 
+export interface RerunOptions {
+  /** Another input; absent = that of the old instance. */
+  input?: unknown;
+  /** Of the new instance. */
+  key?: string;
+  /** Absent = the newest. */
+  version?: number;
+}
+
 export interface StartOptions {
   /** Starting twice with one key yields one instance. */
   key?: string;
@@ -275,6 +284,16 @@ export class Client {
     if (!options.key) headers['Idempotency-Key'] = crypto.randomUUID();
     const answer = await this.repeat('POST', '/instances', { workflow, input, ...options }, { headers });
     return answer.id;
+  }
+
+  /**
+   * Starts the work of an instance again, with its input, labels and priority, on the newest version. Returns the id
+   * of the new instance; the old one does not change.
+   */
+  async rerun(instance: string, options: RerunOptions = {}): Promise<string> {
+    const headers: Record<string, string> = {};
+    if (!options.key) headers['Idempotency-Key'] = crypto.randomUUID();
+    return (await this.repeat('POST', `${pathOf(instance)}/rerun`, options, { headers })).id;
   }
 
   /** Sends a signal: `payload` becomes the output of the step that waits for it. */

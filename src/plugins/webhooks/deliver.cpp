@@ -241,6 +241,7 @@ class Deliverer {
             .response_bytes_max = kAnswerBytesMax,
             .stop = context.stop,
             .is_public_only = !options_.allows_private,
+            .may_reach = options_.may_reach,
         };
         request.headers.emplace_back("User-Agent", options_.user_agent);
         const Webhook open = engine::with_open_secrets(webhook, options_.box);
@@ -259,7 +260,7 @@ class Deliverer {
             const bool is_refused = error.kind() == HttpError::Kind::AddressRefused;
             std::string why = error.what();
             if (is_refused) {
-                why += "; `ebb serve --webhooks-allow-private` allows that";
+                why += "; webhooks_allow_private of `ebb serve` can allow its network";
             }
             throw HandlerFailure(
                 fmt::format("The delivery to {} failed: {}.", public_url(webhook.url), why),

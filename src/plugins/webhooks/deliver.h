@@ -19,6 +19,8 @@ struct DeliveryOptions {
     /// Also delivers to loopback, private and link-local addresses. Otherwise a subscription could
     /// make this process call the services of its own network.
     bool allows_private = false;
+    /// Which of those addresses it delivers to nevertheless; null = none.
+    std::function<bool(const std::string& address)> may_reach{};
     std::string user_agent = "ebb";
     /// The URL of the server for links, without a slash at its end; empty = no links.
     std::string site{};

@@ -9,9 +9,7 @@
 #include "server/api/bulk.h"
 #include "server/api/encoding.h"
 #include "server/api/pages.h"
-#include "server/api/sign_in.h"
 #include "server/assets/assets.h"
-#include "server/auth/secret.h"
 #include "server/live/hub.h"
 #include "support/uuid.h"
 
@@ -23,20 +21,14 @@ constexpr std::string_view kPrefix = "/api/v1";
 /// Each route below these names one instance or one workflow.
 constexpr std::string_view kInstancePath = "/instances/{id}";
 constexpr std::string_view kWorkflowPath = "/workflows/{name}";
-constexpr std::string_view kProxySecretHeader = "X-Ebb-Proxy-Secret";
 constexpr std::string_view kMetricsPath = "/metrics";
 constexpr Duration kStuckAfter = std::chrono::seconds(10);
+/// A request that waits for a thread and occupies one for longer than this is logged as slow.
+constexpr Duration kSlowAfter = std::chrono::seconds(1);
 constexpr std::size_t kRequestIdBytesMax = 64;
-constexpr int kBurst = 2;  ///< seconds' worth of requests at once
-/// Requests in a second from one address whose token, session or login link is not valid.
-constexpr int kStrangersPerSecond = 20;
 
 bool is_health(std::string_view path) {
     return path == "/livez" || path == "/readyz" || path == "/healthz";
-}
-
-bool is_safe(std::string_view method) {
-    return method == "GET" || method == "HEAD";
 }
 
 bool is_request_id(std::string_view text) {
@@ -72,34 +64,16 @@ std::string_view known_method(std::string_view method) {
     return found == kMethods.end() ? "_OTHER" : *found;
 }
 
-/// Counts an exchange as long as it lives.
-class Active {
- public:
-    explicit Active(std::shared_ptr<std::atomic<int>> count) : count_(std::move(count)) {
-        ++*count_;
-    }
-
-    Active(Active&& other) noexcept = default;
-    Active& operator=(Active&&) = delete;
-
-    ~Active() {
-        if (count_) --*count_;
-    }
-
- private:
-    std::shared_ptr<std::atomic<int>> count_;
-};
-
 }  // namespace
 
 /// A request and what is known of it, until it is answered.
 struct Api::Exchange {
     http::Request request;
     http::Responder respond;
-    Active active;
+    std::shared_ptr<OpenRequests::Entry> entry;
     std::string request_id{};
     SteadyPoint begun{};
-    std::string_view route = "-";  ///< the template, for the log
+    std::string_view route = OpenRequests::kNoRoute;  ///< the template, for the log
     std::string principal{};
     std::string method{};
     std::string path{};
@@ -127,6 +101,7 @@ Routes make_routes(Service& service) {
     add_count_routes(routes, service);
     add_history_routes(routes, service);
     add_start_routes(routes, service);
+    add_rerun_routes(routes, service);
     add_steering_routes(routes, service);
     add_bulk_routes(routes, service);
     add_operation_routes(routes, service);
@@ -146,9 +121,9 @@ Api::Api(Service& service, ApiOptions options)
     : service_(service),
       options_(std::move(options)),
       routes_(make_routes(service)),
+      open_(std::make_shared<OpenRequests>(service.clock)),
       allowed_hosts_(options_.allowed_hosts),
-      requests_(options_.requests_per_second, kBurst * options_.requests_per_second, service.clock),
-      strangers_(kStrangersPerSecond, kBurst * kStrangersPerSecond, service.clock),
+      authentication_(service, options_.proxy_login, options_.requests_per_second),
       pool_(options_.pool, service.clock) {
     for (std::size_t i = 0; i < routes_.size(); ++i) {
         router_.add(routes_[i].method, routes_[i].path, i);
@@ -173,8 +148,10 @@ Api::Api(Service& service, ApiOptions options)
 Api::~Api() = default;
 
 void Api::handle(http::Request request, const http::Responder& respond) {
-    auto exchange =
-        std::make_shared<Exchange>(Exchange{std::move(request), respond, Active(active_)});
+    const std::string_view method = known_method(request.method);
+    auto exchange = std::make_shared<Exchange>(
+        Exchange{std::move(request), respond, std::make_shared<OpenRequests::Entry>(open_, method)}
+    );
     Exchange& now = *exchange;
     now.begun = service_.clock.steady_now();
     now.method = now.request.method;
@@ -224,7 +201,7 @@ void Api::handle(http::Request request, const http::Responder& respond) {
 }
 
 void Api::answer_health(const Exchange& exchange) {
-    if (!is_safe(exchange.method)) {
+    if (!is_safe_method(exchange.method)) {
         throw Problem("method_not_allowed", "Use GET for health checks.")
             .with_header("Allow", "GET, HEAD");
     }
@@ -240,7 +217,7 @@ bool Api::is_alive() const {
 }
 
 void Api::answer_page(const Exchange& exchange) {
-    if (!is_safe(exchange.method)) {
+    if (!is_safe_method(exchange.method)) {
         throw Problem("method_not_allowed", "Use GET for pages.").with_header("Allow", "GET, HEAD");
     }
     send(exchange, page_response(exchange.request, exchange.path, options_.base + "/"));
@@ -273,7 +250,7 @@ void Api::answer_api(std::shared_ptr<Exchange> exchange, std::string path) {
 }
 
 void Api::answer_metrics(const std::shared_ptr<Exchange>& exchange) {
-    if (!is_safe(exchange->method)) {
+    if (!is_safe_method(exchange->method)) {
         throw Problem("method_not_allowed", "Use GET for metrics.")
             .with_header("Allow", "GET, HEAD");
     }
@@ -282,6 +259,7 @@ void Api::answer_metrics(const std::shared_ptr<Exchange>& exchange) {
 
 void Api::post(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
     exchange->route = routes_[match.route].path;
+    exchange->entry->set_route(exchange->route);
     exchange->may_compress = may_compress(routes_[match.route].operation);
     const auto work = [this, exchange, match = std::move(match)] { call(exchange, match); };
     const auto late = [this, exchange] {
@@ -293,7 +271,7 @@ void Api::post(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
 }
 
 void Api::set_limits(std::vector<std::string> allowed_hosts, int requests_per_second) {
-    requests_.set(requests_per_second, kBurst * requests_per_second);
+    authentication_.set_requests_per_second(requests_per_second);
     const Lock lock(hosts_mutex_);
     allowed_hosts_ = std::move(allowed_hosts);
 }
@@ -301,148 +279,6 @@ void Api::set_limits(std::vector<std::string> allowed_hosts, int requests_per_se
 bool Api::answers_to(std::string_view authority) {
     const Lock lock(hosts_mutex_);
     return is_allowed_host(authority, allowed_hosts_);
-}
-
-std::optional<RateLimit::Share> Api::check_rate(RateLimit& limit, const std::string& name) {
-    auto share = limit.take(name);
-    if (!share || share->is_granted) return share;
-    const bool is_stranger = &limit == &strangers_;
-    Problem problem(
-        "rate_limited",
-        is_stranger ? std::string("This address sends too many requests without a valid login.")
-                    : fmt::format("{} sends more requests than this server allows.", name)
-    );
-    for (http::Header& header : rate_headers(is_stranger ? "address" : "principal", *share)) {
-        std::move(problem).with_header(header.name, std::move(header.value));
-    }
-    const auto after = std::chrono::ceil<std::chrono::seconds>(share->wait).count();
-    throw std::move(problem).with_header("Retry-After", std::to_string(after));
-}
-
-Principal Api::refuse_stranger(const http::Request& request, const std::string& why) {
-    check_rate(strangers_, request.remote);
-    throw Problem("unauthenticated", why);
-}
-
-/// Whom the proxy has logged in; empty if it names no person.
-std::optional<Principal> Api::named_by_proxy(const http::Request& request) {
-    const ProxyLogin& login = *options_.proxy_login;
-    const std::string_view user = request.header(login.user_header);
-    if (user.empty()) return std::nullopt;
-    if (!is_equal_secret(request.header(kProxySecretHeader), login.secret)) {
-        refuse_stranger(request, "The proxy did not send its secret.");
-    }
-    Person person{.name = std::string(user), .groups = {}};
-    person.display_name = request.header(login.email_header);
-    std::string_view groups = request.header(login.groups_header);
-    while (!groups.empty()) {
-        const std::size_t comma = std::min(groups.find(','), groups.size());
-        std::string_view group = groups.substr(0, comma);
-        while (group.starts_with(' ')) group.remove_prefix(1);
-        while (group.ends_with(' ')) group.remove_suffix(1);
-        if (!group.empty()) person.groups.emplace_back(group);
-        groups.remove_prefix(std::min(comma + 1, groups.size()));
-    }
-    return service_.access.by_proxy(person);
-}
-
-/// Of an API token, or of a token of the OpenID provider. Empty if it is neither.
-std::optional<Principal> Api::by_bearer(const http::Request& request, std::string_view token) {
-    const bool is_ours = token_id(token).has_value();
-    if (is_ours || service_.sign_in == nullptr || !service_.sign_in->takes_bearers()) {
-        return service_.access.by_token(token);
-    }
-    try {
-        return service_.sign_in->by_bearer(std::string(token));
-    } catch (const oidc::OidcError& error) {
-        if (error.kind() == oidc::OidcError::Kind::Unavailable) throw;
-        refuse_stranger(request, error.what());
-    }
-    return std::nullopt;
-}
-
-/// Empty: the certificate has no name that can be a principal's.
-std::optional<Principal> Api::by_certificate(const http::Request& request) {
-    const http::ClientCertificate& certificate = *request.certificate;
-    const auto expires_at = std::chrono::time_point_cast<Duration>(certificate.expires_at);
-    // A connection may be older than that.
-    if (expires_at <= service_.clock.now()) {
-        refuse_stranger(request, "The client certificate has expired.");
-    }
-    if (certificate.name.empty()) return std::nullopt;
-    return service_.access.by_certificate(certificate.name, expires_at);
-}
-
-Principal Api::authenticate(const http::Request& request, const Route& route, bool is_proxy) {
-    if (const std::string_view token = bearer_token(request); !token.empty()) {
-        auto principal = by_bearer(request, token);
-        if (principal) return std::move(*principal);
-        return refuse_stranger(request, "The token is not valid, or it has expired.");
-    }
-    if (!is_safe(request.method)) check_same_site(request);
-    if (!service_.needs_login) {
-        return {.name = "anonymous", .grants = {{.role = Role::Admin}}};
-    }
-    if (is_proxy && options_.proxy_login) {
-        if (auto principal = named_by_proxy(request)) return std::move(*principal);
-    }
-    const std::string_view session = cookie(request, request.is_tls ? "__Host-ebb" : "ebb");
-    if (!session.empty()) {
-        auto principal = service_.access.by_session(session);
-        if (principal) return std::move(*principal);
-    }
-    if (request.certificate) {
-        if (auto principal = by_certificate(request)) return std::move(*principal);
-    }
-    if (route.permission == "none") {
-        check_rate(strangers_, request.remote);
-        return {.name = "anonymous"};
-    }
-    return refuse_stranger(
-        request,
-        !session.empty()      ? "The session has ended; log in again."
-        : request.certificate ? "The client certificate has no subject alternative name that is a "
-                                "URI, a DNS name or a mail address."
-                              : "The request has no token and no session."
-    );
-}
-
-/// By the login of the route itself.
-Principal Api::identify(Call& call, const Route& route) {
-    try {
-        return route.identify(call);
-    } catch (const Problem&) {
-        check_rate(strangers_, call.request.remote);
-        throw;
-    }
-}
-
-/// Whether the principal may use the route at all. With what, its handler checks.
-void Api::check_permission(const Principal& principal, const Route& route) {
-    const bool is_here = route.reach == Reach::Project;
-    if (is_here ? principal.may(route.permission) : principal.may_everywhere(route.permission)) {
-        return;
-    }
-    if (principal.may(route.permission)) {
-        throw Problem(
-            "not_allowed",
-            fmt::format(
-                "{} has the permission {} in some projects; this needs it for everything.",
-                principal.name,
-                route.permission
-            )
-        );
-    }
-    throw Problem(
-        "not_allowed",
-        principal.grants.empty() ? fmt::format("{} has no grant.", principal.name)
-                                 : fmt::format(
-                                       "{} has the role {}, which lacks the permission {}.",
-                                       principal.name,
-                                       to_string(principal.role()),
-                                       route.permission
-                                   )
-    );
 }
 
 void Api::check_body(const http::Request& request, const Route& route) {
@@ -474,15 +310,17 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
     };
     call.trace = exchange->trace;
     const bool is_inside = route.audited == Audited::Inside;
-    const bool is_audited = route.audited == Audited::Always || is_inside ||
-                            (route.audited == Audited::Acts && !is_safe(call.request.method));
+    const bool is_audited =
+        route.audited == Audited::Always || is_inside ||
+        (route.audited == Audited::Acts && !is_safe_method(call.request.method));
     try {
-        call.principal = route.identify ? identify(call, route)
-                                        : authenticate(call.request, route, exchange->is_proxy);
+        call.principal =
+            route.identify ? authentication_.identify(call, route)
+                           : authentication_.authenticate(call.request, route, exchange->is_proxy);
         exchange->principal = call.principal.name;
         const bool is_stranger = route.permission == "none" && call.principal.credential.empty();
-        if (!is_stranger) exchange->share = check_rate(requests_, call.principal.name);
-        check_permission(call.principal, route);
+        if (!is_stranger) exchange->share = authentication_.count(call.principal.name);
+        Authentication::check_permission(call.principal, route);
         call.query = Query(call.request.query);
         check_body(call.request, route);
         if (route.path.starts_with(kInstancePath)) check_instance(service_, call);
@@ -492,12 +330,18 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
             service_.audit.write(call.audit_entry(route.operation));
             call.is_allowed = true;
         }
-        if (route.handle) return send(*exchange, route.handle(call));
+        if (route.handle) {
+            const SteadyPoint called = service_.clock.steady_now();
+            http::Response response = route.handle(call);
+            tell_if_slow(*exchange, called);
+            return send(*exchange, std::move(response));
+        }
         route.async(
             call,
             http::Responder(std::make_shared<Relay>(
                 [this, exchange](auto response) { send(*exchange, std::move(response)); },
-                exchange->respond
+                exchange->respond,
+                exchange->entry
             ))
         );
     } catch (const std::exception& error) {
@@ -556,9 +400,24 @@ void Api::log(const Exchange& exchange, const http::Response& response) {
     options_.log->write(level, "http_request", fields);
 }
 
+/// `called`: when its handler was called. Long polls and streams do not occupy a thread.
+void Api::tell_if_slow(const Exchange& exchange, SteadyPoint called) const {
+    const SteadyPoint now = service_.clock.steady_now();
+    if (options_.log == nullptr || now - exchange.begun < kSlowAfter) return;
+    const LogField fields[] = {
+        {"method", exchange.method},
+        {"route", exchange.route},
+        {"waited_us", (called - exchange.begun).count()},
+        {"worked_us", (now - called).count()},
+        {"by", exchange.principal},
+        {"request_id", exchange.request_id},
+    };
+    options_.log->write(LogLevel::Warning, "slow_request", fields);
+}
+
 void Api::measure(const Exchange& exchange, const http::Response& response) {
     if (options_.metrics == nullptr) return;
-    const bool is_known = exchange.route != "-";
+    const bool is_known = exchange.route != OpenRequests::kNoRoute;
     options_.metrics->note({
         .method = known_method(exchange.method),
         .route = is_known                   ? exchange.route
@@ -587,7 +446,7 @@ void Api::end_trace(const Exchange& exchange, const http::Response& response) co
         .start = exchange.begun_at,
         .end = service_.clock.now(),
     };
-    if (exchange.route != "-") {
+    if (exchange.route != OpenRequests::kNoRoute) {
         end.route = fmt::format("{}{}{}", options_.base, kPrefix, exchange.route);
     }
     service_.telemetry->end_request(exchange.trace, end);

@@ -9,9 +9,10 @@
 #include <ebb/metrics.h>
 #include <ebb/server.h>
 
+#include "server/api/authentication.h"
 #include "server/api/guard.h"
+#include "server/api/open_requests.h"
 #include "server/api/pool.h"
-#include "server/api/rate_limit.h"
 #include "server/api/router.h"
 #include "server/api/service.h"
 
@@ -58,7 +59,12 @@ class Api {
     const Routes& routes() const { return routes_; }
 
     /// Requests and streams that are not answered or ended yet.
-    int active() const { return *active_; }
+    int active() const { return static_cast<int>(open_->count()); }
+
+    /// The oldest of them.
+    std::vector<ebb::Server::OpenRequest> open_requests(std::size_t most) const {
+        return open_->oldest(most);
+    }
 
     /// The requests that were refused before a handler saw them, by code.
     std::map<std::string, std::uint64_t> refusals();
@@ -78,20 +84,12 @@ class Api {
     /// Lets the pool make the call.
     void post(const std::shared_ptr<Exchange>& exchange, Router::Match match);
     void call(const std::shared_ptr<Exchange>& exchange, Router::Match match);
-    Principal authenticate(const http::Request& request, const Route& route, bool is_proxy);
-    Principal identify(Call& call, const Route& route);
-    std::optional<Principal> named_by_proxy(const http::Request& request);
-    static void check_permission(const Principal& principal, const Route& route);
     static void check_body(const http::Request& request, const Route& route);
-    /// Throws Problem if there is nothing left for `name`.
-    std::optional<RateLimit::Share> check_rate(RateLimit& limit, const std::string& name);
-    std::optional<Principal> by_certificate(const http::Request& request);
-    std::optional<Principal> by_bearer(const http::Request& request, std::string_view token);
-    Principal refuse_stranger(const http::Request& request, const std::string& why);
     bool answers_to(std::string_view authority);
     void send(const Exchange& exchange, http::Response response);
     void send_problem(const Exchange& exchange, const std::exception& error);
     void log(const Exchange& exchange, const http::Response& response);
+    void tell_if_slow(const Exchange& exchange, SteadyPoint called) const;
     void measure(const Exchange& exchange, const http::Response& response);
     void begin_trace(Exchange& exchange) const;
     void end_trace(const Exchange& exchange, const http::Response& response) const;
@@ -101,13 +99,12 @@ class Api {
     Routes routes_;
     Router router_;
     std::atomic<bool> is_draining_{false};
-    std::shared_ptr<std::atomic<int>> active_ = std::make_shared<std::atomic<int>>(0);
+    std::shared_ptr<OpenRequests> open_;
     Mutex refusals_mutex_;
     std::map<std::string, std::uint64_t> refusals_ EBB_GUARDED_BY(refusals_mutex_);
     Mutex hosts_mutex_;
     std::vector<std::string> allowed_hosts_ EBB_GUARDED_BY(hosts_mutex_);
-    RateLimit requests_;   ///< by principal
-    RateLimit strangers_;  ///< by address: requests with invalid credentials
+    Authentication authentication_;
     Pool pool_;
 };
 

@@ -40,6 +40,8 @@ Permission permission_of(BulkAction action) {
             return "instances.pause";
         case BulkAction::Requeue:
             return "instances.requeue";
+        case BulkAction::Rerun:
+            return "instances.start";
     }
     return "admin";
 }
@@ -93,7 +95,9 @@ std::optional<engine::BulkCanary> read_canary(Body& body, BulkAction action) {
     using engine::BulkCanary;
     auto members = body.object("canary");
     if (!members) return std::nullopt;
-    if (action != BulkAction::Requeue) refuse("The member \"canary\" is only for requeue.");
+    if (action != BulkAction::Requeue && action != BulkAction::Rerun) {
+        refuse("The member \"canary\" is only for requeue and rerun.");
+    }
     BulkCanary canary;
     canary.count = members->integer("count", 1, BulkCanary::kCountMax).value_or(canary.count);
     if (const auto text = members->text("wait", 32)) {
@@ -207,11 +211,11 @@ void check_same(Service& service, const InstanceId& id, BulkJob job) {
     );
 }
 
-/// Writes the action and the filter (or the number of ids) to the audit, before the operation
-/// starts. A dry run changes nothing and has no row.
-void write_audit(Service& service, Call& call, const BulkJob& job) {
+/// Writes the operation `id`, its action and its filter (or the number of ids) to the audit, before
+/// it starts. A dry run changes nothing and has no row.
+void write_audit(Service& service, Call& call, const BulkJob& job, const InstanceId& id) {
     AuditEntry entry = call.audit_entry("startBulk");
-    Json detail{{"action", to_string(job.action)}};
+    Json detail{{"bulk", id.to_string()}, {"action", to_string(job.action)}};
     if (job.ids.empty()) {
         detail["where"] = job.where;
     } else {
@@ -244,10 +248,18 @@ http::Response start_bulk(Service& service, Call& call) {
         }
     }
     check_confirmed(service, request);
-    write_audit(service, call, request.job);
-    const StartedInstance started = engine::start_bulk(service.store, request.job, key);
+    const InstanceId id = make_instance_id(service.clock);
+    write_audit(service, call, request.job, id);
+    const StartedInstance started = engine::start_bulk(service.store, request.job, key, id);
     service.engine.wake_workers();
-    if (!started.is_new) check_same(service, started.id, request.job);
+    if (!started.is_new) {
+        check_same(service, started.id, request.job);
+        // Another request with the key came first, so the one of the audit does not exist.
+        AuditEntry entry = call.audit_entry("startBulk");
+        entry.outcome = "failed";
+        entry.detail = Json{{"bulk", started.id.to_string()}, {"status", 202}}.dump();
+        service.audit.note(std::move(entry));
+    }
     auto response = bulk_response(service, 202, started.id);
     response.set("Location", call.href("/bulk/" + started.id.to_string()));
     return response;

@@ -9,6 +9,8 @@
 
 #include <ebb/error.h>
 
+#include "support/json.h"
+
 namespace ebb::server {
 
 namespace {
@@ -28,6 +30,8 @@ constexpr std::string_view kSecurityHeaders =
 constexpr std::string_view kOtherSecurityHeaders =
     kSecurityHeaders.substr(kSecurityHeaders.find("X-Content-Type-Options"));
 
+constexpr std::size_t kShownMax = 64;
+
 /// 4 or 16 bytes; empty if it is not an address. An IPv4 address in IPv6 clothes is IPv4.
 std::string address_bytes(std::string_view text) {
     const std::string address(text);
@@ -37,6 +41,21 @@ std::string address_bytes(std::string_view text) {
     constexpr std::string_view kMapped("\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
     const std::string_view all(bytes.data(), bytes.size());
     return std::string(all.starts_with(kMapped) ? all.substr(12) : all);
+}
+
+std::string text_of_bytes(const std::string& bytes) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    const int family = bytes.size() == 4 ? AF_INET : AF_INET6;
+    return inet_ntop(family, bytes.data(), text.data(), text.size());
+}
+
+/// The address with zeros after the first `bits` bits.
+std::string network_of(std::string bytes, int bits) {
+    for (int bit = bits; bit < static_cast<int>(bytes.size()) * 8; ++bit) {
+        char& byte = bytes[static_cast<std::size_t>(bit / 8)];
+        byte = static_cast<char>(byte & ~(0x80 >> (bit % 8)));
+    }
+    return bytes;
 }
 
 bool is_address(std::string_view host) {
@@ -53,22 +72,37 @@ bool has(const http::Response& response, std::string_view name) {
 }  // namespace
 
 AddressRange::AddressRange(std::string_view text) {
+    const auto refuse = [&](const std::string& why) {
+        throw Error(
+            ErrorCode::InvalidArgument, fmt::format("\"{}\" {}", clean_text(text, kShownMax), why)
+        );
+    };
     const std::size_t slash = std::min(text.find('/'), text.size());
     bytes_ = address_bytes(text.substr(0, slash));
-    bits_ = static_cast<int>(bytes_.size()) * 8;
-    bool is_valid = !bytes_.empty();
-    if (slash < text.size()) {
-        const char* last = text.data() + text.size();
-        int bits = -1;
-        const auto [end, error] = std::from_chars(text.data() + slash + 1, last, bits);
-        is_valid = is_valid && error == std::errc() && end == last && bits >= 0 && bits <= bits_;
-        bits_ = bits;
+    if (bytes_.empty()) {
+        refuse("is neither an address nor a network, such as 10.1.0.0/16 or fd00::/8.");
     }
-    if (is_valid) return;
-    throw Error(
-        ErrorCode::InvalidArgument,
-        fmt::format("\"{}\" is not a range of addresses such as 10.0.0.0/8 or ::1.", text)
-    );
+    const int bits_max = static_cast<int>(bytes_.size()) * 8;
+    bits_ = bits_max;
+    if (slash == text.size()) return;
+    const std::string_view prefix = text.substr(slash + 1);
+    const char* last = prefix.data() + prefix.size();
+    const auto [end, error] = std::from_chars(prefix.data(), last, bits_);
+    const bool is_number = error == std::errc() && end == last && prefix.front() != '-' &&
+                           (prefix.size() == 1 || prefix.front() != '0');
+    if (!is_number || bits_ > bits_max) {
+        refuse(fmt::format(
+            "has no prefix from 0 to {} after the slash: it is an address of {} bits.",
+            bits_max,
+            bits_max
+        ));
+    }
+    const std::string network = network_of(bytes_, bits_);
+    if (network != bytes_) {
+        refuse(fmt::format(
+            "has bits after its prefix; the network is {}/{}.", text_of_bytes(network), bits_
+        ));
+    }
 }
 
 bool AddressRange::contains(const std::string& address) const {

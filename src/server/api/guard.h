@@ -15,7 +15,8 @@ namespace ebb::server {
 /// `10.0.0.0/8`, `::1/128`, or one address.
 class AddressRange {
  public:
-    /// Throws Error with InvalidArgument.
+    /// Throws Error with InvalidArgument: it is not an address, the prefix is too long, or the
+    /// address has bits after its prefix.
     explicit AddressRange(std::string_view text);
 
     bool contains(const std::string& address) const;
@@ -31,6 +32,11 @@ std::string_view host_name(std::string_view authority);
 /// Whether a name in Host is one of ours. An address always is: a browser that is led here by a
 /// name that its owner has pointed at us sends the name.
 bool is_allowed_host(std::string_view authority, const std::vector<std::string>& names);
+
+/// Whether requests of this method change nothing.
+inline bool is_safe_method(std::string_view method) {
+    return method == "GET" || method == "HEAD";
+}
 
 /// A request that changes something and that a browser may have sent on behalf of another site.
 /// Throws Problem with csrf_refused.

@@ -12,6 +12,23 @@ namespace ebb::server {
 
 namespace {
 
+/// Keeps something for as long as the stream lives.
+class KeptStream : public http::Stream {
+ public:
+    KeptStream(std::shared_ptr<http::Stream> stream, std::shared_ptr<const void> kept)
+        : stream_(std::move(stream)), kept_(std::move(kept)) {}
+
+    bool send(std::string bytes) override { return stream_->send(std::move(bytes)); }
+
+    void close() override { stream_->close(); }
+
+    bool is_closed() const override { return stream_->is_closed(); }
+
+ private:
+    std::shared_ptr<http::Stream> stream_;
+    std::shared_ptr<const void> kept_;
+};
+
 http::Response asset_response(const http::Request& request, const Asset& asset) {
     const std::string etag = fmt::format("\"{}\"", asset.etag);
     http::Response response;
@@ -90,7 +107,7 @@ http::Response page_response(
 
 std::shared_ptr<http::Stream> Relay::stream(http::Response head) {
     add_security_headers(head, false);
-    return respond_.stream(std::move(head));
+    return std::make_shared<KeptStream>(respond_.stream(std::move(head)), kept_);
 }
 
 }  // namespace ebb::server

@@ -18,8 +18,13 @@ http::Response page_response(
 /// Hands an answer on that comes later, from any thread.
 class Relay : public http::Responder::Sink {
  public:
-    Relay(std::function<void(http::Response)> send, http::Responder respond)
-        : send_(std::move(send)), respond_(std::move(respond)) {}
+    /// A stream keeps `kept` for as long as it lives.
+    Relay(
+        std::function<void(http::Response)> send,
+        http::Responder respond,
+        std::shared_ptr<const void> kept
+    )
+        : send_(std::move(send)), respond_(std::move(respond)), kept_(std::move(kept)) {}
 
     void respond(http::Response response) override { send_(std::move(response)); }
 
@@ -30,6 +35,7 @@ class Relay : public http::Responder::Sink {
  private:
     std::function<void(http::Response)> send_;
     http::Responder respond_;
+    std::shared_ptr<const void> kept_;
 };
 
 }  // namespace ebb::server

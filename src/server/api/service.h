@@ -144,6 +144,7 @@ void add_related_routes(Routes& routes, Service& service);
 void add_count_routes(Routes& routes, Service& service);
 void add_history_routes(Routes& routes, Service& service);
 void add_start_routes(Routes& routes, Service& service);
+void add_rerun_routes(Routes& routes, Service& service);
 void add_steering_routes(Routes& routes, Service& service);
 void add_operation_routes(Routes& routes, Service& service);
 void add_people_routes(Routes& routes, Service& service);

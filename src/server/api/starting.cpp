@@ -1,12 +1,12 @@
 // Routes that start instances, and the one that waits for the end of one.
 
+#include "server/api/starting.h"
+
 #include <fmt/format.h>
 
 #include "core/model/label_values.h"
-#include "server/api/body.h"
 #include "server/api/payloads.h"
 #include "server/api/reserved_key.h"
-#include "server/api/service.h"
 #include "server/api/start_desk.h"
 #include "server/live/hub.h"
 #include "support/json.h"
@@ -19,6 +19,7 @@ namespace {
 using view::Json;
 
 constexpr std::size_t kKeyBytesMax = 256;
+constexpr char kReservedKey = '~';
 constexpr std::size_t kIdempotencyKeyBytesMax = 128;
 constexpr std::size_t kBatchLinesMax = 10'000;
 
@@ -32,23 +33,12 @@ Json result_json(const InstanceId& id, const Result& result, PayloadDocument& do
     };
 }
 
-struct StartRequest {
-    InstanceStart start;
-    bool is_reserved = false;  ///< the key is that of an Idempotency-Key
-};
-
-StartRequest read_start(const Call& call) {
+InstanceStart read_start(const Call& call) {
     Body body(call.request.body);
-    StartRequest request{.start = {.workflow = body.required_text("workflow", 128)}};
-    InstanceStart& start = request.start;
-    if (const auto version = body.integer("version", 1, 2'147'483'647)) {
-        start.options.version = static_cast<int>(*version);
-    }
+    InstanceStart start{.workflow = body.required_text("workflow", 128)};
+    start.options.version = read_version(body);
     start.input = body.payload("input").value_or("null");
-    start.options.key = body.text("key", kKeyBytesMax).value_or("");
-    if (start.options.key.starts_with('~')) {
-        throw Problem("invalid_argument", "A key that begins with ~ is reserved.");
-    }
+    start.options.key = read_start_key(body, call);
     if (const auto priority = body.integer("priority", -100, 100)) {
         start.options.priority = static_cast<int>(*priority);
     }
@@ -57,32 +47,12 @@ StartRequest read_start(const Call& call) {
     }
     body.check_all_used();
     start.options.by = call.principal.name;
-    if (start.options.key.empty()) {
-        start.options.key = reserved_key(call);
-        request.is_reserved = !start.options.key.empty();
-    }
-    return request;
-}
-
-/// An Idempotency-Key identifies one request: a different request with the same key is a mistake of
-/// the client.
-void check_same_request(const StartedInstance& started, const StartRequest& request) {
-    if (started.is_new || !request.is_reserved) return;
-    const bool is_same_version = !request.start.options.version || started.has_same_version;
-    if (is_same_version && started.has_same_input) return;
-    throw Problem(
-        "idempotency_key_reused",
-        fmt::format(
-            "The Idempotency-Key was used for the instance {}, with another input or "
-            "version.",
-            started.id.to_string()
-        )
-    );
+    return start;
 }
 
 /// What is needed of a request to start an instance after its call has returned.
 struct Starting {
-    StartRequest request;
+    InstanceStart start;
     std::optional<Duration> wait;
     AuditEntry entry;
     Principal principal;
@@ -95,7 +65,7 @@ struct Starting {
 };
 
 void answer_start(Service& service, const Starting& starting, const StartedInstance& started) {
-    const std::string& workflow = starting.request.start.workflow;
+    const std::string& workflow = starting.start.workflow;
     // Only a caller with a trace of its own looks for it there.
     if (started.is_new && !starting.trace.parent_id.empty()) {
         service.telemetry->on_requested_start(
@@ -113,7 +83,8 @@ void answer_start(Service& service, const Starting& starting, const StartedInsta
             )
         );
     }
-    check_same_request(started, starting.request);
+    const StartOptions& options = starting.start.options;
+    check_same_start(started, options.key, options.version);
     const std::string location = starting.base + started.id.to_string();
     PayloadView view = payload_view(
         service,
@@ -125,11 +96,7 @@ void answer_start(Service& service, const Starting& starting, const StartedInsta
     const auto answer =
         [started, location, view, respond = starting.respond](const std::optional<Result>& result) {
             PayloadDocument document(view);
-            Json json = {{"id", started.id.to_string()}, {"is_new", started.is_new}};
-            if (!started.is_new) {
-                json["has_same_input"] = started.has_same_input;
-                json["has_same_version"] = started.has_same_version;
-            }
+            Json json = started_json(started);
             if (result) json["result"] = result_json(started.id, *result, document);
             auto response = json_response(started.is_new ? 201 : 200, document.text(json));
             if (started.is_new) response.set("Location", location);
@@ -153,14 +120,12 @@ void refuse_start(Service& service, const Starting& starting, const std::excepti
 void start_instance(Service& service, StartDesk& desk, Call& call, const http::Responder& respond) {
     const auto wait = call.query.duration("wait", kWaitMax);
     call.query.check_all_used();
-    StartRequest request = read_start(call);
-    check_workflow(call, request.start.workflow);
-    call.workflow = request.start.workflow;
-    request.start.options.labels.merge(
-        owner_labels(call.principal, call.workflow, request.start.options.labels)
-    );
+    InstanceStart start = read_start(call);
+    check_workflow(call, start.workflow);
+    call.workflow = start.workflow;
+    start.options.labels.merge(owner_labels(call.principal, call.workflow, start.options.labels));
     const auto starting = std::make_shared<const Starting>(Starting{
-        .request = std::move(request),
+        .start = std::move(start),
         .wait = wait,
         .entry = call.audit_entry("startInstance"),
         .principal = call.principal,
@@ -172,7 +137,7 @@ void start_instance(Service& service, StartDesk& desk, Call& call, const http::R
         .respond = respond,
     });
     desk.take({
-        .start = starting->request.start,
+        .start = starting->start,
         .entry = starting->entry,
         .done =
             [&service, starting](const StartOrder::Outcome& outcome) {
@@ -327,6 +292,44 @@ std::string reserved_key(const Call& call) {
     }
     if (key.empty()) return {};
     return "~" + sha256_hex(fmt::format("{}\n{}", call.principal.name, key)).substr(0, 32);
+}
+
+std::optional<int> read_version(Body& body) {
+    const auto version = body.integer("version", 1, 2'147'483'647);
+    return version ? std::optional<int>(static_cast<int>(*version)) : std::nullopt;
+}
+
+std::string read_start_key(Body& body, const Call& call) {
+    std::string key = body.text("key", kKeyBytesMax).value_or("");
+    if (key.starts_with(kReservedKey)) {
+        throw Problem("invalid_argument", "A key that begins with ~ is reserved.");
+    }
+    return key.empty() ? reserved_key(call) : key;
+}
+
+void check_same_start(
+    const StartedInstance& started, const std::string& key, const std::optional<int>& version
+) {
+    if (started.is_new || !key.starts_with(kReservedKey)) return;
+    const bool is_same_version = !version || started.has_same_version;
+    if (is_same_version && started.has_same_input) return;
+    throw Problem(
+        "idempotency_key_reused",
+        fmt::format(
+            "The Idempotency-Key was used for the instance {}, with another input or "
+            "version.",
+            started.id.to_string()
+        )
+    );
+}
+
+view::Json started_json(const StartedInstance& started) {
+    Json json = {{"id", started.id.to_string()}, {"is_new", started.is_new}};
+    if (!started.is_new) {
+        json["has_same_input"] = started.has_same_input;
+        json["has_same_version"] = started.has_same_version;
+    }
+    return json;
 }
 
 void add_start_routes(Routes& routes, Service& service) {

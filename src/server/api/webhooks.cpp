@@ -8,6 +8,7 @@
 #include "server/api/body.h"
 #include "server/api/plain_route.h"
 #include "server/api/service.h"
+#include "server/remote/desk.h"
 #include "support/clock.h"
 #include "view/deliveries.h"
 
@@ -54,15 +55,18 @@ http::Response put_webhook(Service& service, Call& call) {
     const Body checked(call.request.body);
     const Json settings =
         call.request.body.empty() ? Json::object() : Json::parse(call.request.body);
-    return secret_response(engine::put_webhook(
+    const Json webhook = engine::put_webhook(
         service.store, engine::read_webhook(call.parameter("name"), settings), service.box
-    ));
+    );
+    service.desk.learn_subscriptions();
+    return secret_response(webhook);
 }
 
 http::Response delete_webhook(Service& service, Call& call) {
     call.query.check_all_used();
     find(service, call);
     service.store.remove_subscription(call.parameter("name"));
+    service.desk.learn_subscriptions();
     return {.status = 204};
 }
 

@@ -26,6 +26,20 @@ std::string dump(const ordered_json& json) {
     return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+/// The bulk operation that the row is about; empty = none. The request that starts one names it in
+/// its details, those that steer it in their path.
+std::string bulk_of(const AuditRow& row, const ordered_json& detail) {
+    constexpr std::string_view kPath = "/bulk/";
+    if (!row.action.ends_with("Bulk")) return {};
+    const std::size_t at = row.target.find(kPath);
+    if (at != std::string::npos) {
+        const std::size_t begin = at + kPath.size();
+        return row.target.substr(begin, row.target.find('/', begin) - begin);
+    }
+    const auto named = detail.is_object() ? detail.find("bulk") : detail.end();
+    return named != detail.end() && named->is_string() ? named->get<std::string>() : std::string();
+}
+
 }  // namespace
 
 struct Audit::Batch {
@@ -58,6 +72,7 @@ std::string audit_hash(const AuditRow& row) {
 }
 
 std::string audit_json(const AuditRow& row) {
+    const ordered_json detail = ordered_json::parse(row.detail, nullptr, false);
     const ordered_json json = {
         {"id", row.id},
         {"at", view::time_json(row.at)},
@@ -69,7 +84,8 @@ std::string audit_json(const AuditRow& row) {
         {"target", row.target},
         {"workflow", view::text_json(row.workflow)},
         {"outcome", row.outcome},
-        {"detail", ordered_json::parse(row.detail, nullptr, false)},
+        {"detail", detail},
+        {"bulk", view::text_json(bulk_of(row, detail))},
         {"chain", row.chain},
         {"number", row.number},
         {"prev", row.prev},

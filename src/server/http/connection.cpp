@@ -156,19 +156,22 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
         hall_->add(self());
         on_strand([](Connection& me) {
             if constexpr (kIsTls) {
-                me.lowest().expires_after(me.limits().handshake_timeout);
-                me.stream_.async_handshake(
-                    net::ssl::stream_base::server,
-                    [self = me.self()](const ErrorCode& error) {
-                        if (error) return;
-                        self->certificate_ = client_certificate(*self->stream_.native_handle());
-                        self->read_next();
-                    }
-                );
+                me.begin_tls();
             } else {
                 me.read_next();
             }
         });
+    }
+
+    /// Of a client that speaks plain text to a port with TLS, and has sent this so far: answers its
+    /// first request with the reason, and closes.
+    void run_without_tls(std::string_view sent) {
+        hall_->begin_busy();
+        is_busy_ = true;
+        hall_->add(self());
+        lacks_tls_ = true;
+        buffer_.commit(net::buffer_copy(buffer_.prepare(sent.size()), net::buffer(sent)));
+        on_strand([](Connection& me) { me.find_head(); });
     }
 
     void close_if_idle(Idle which) override {
@@ -224,6 +227,48 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
         return {static_cast<const char*>(bytes.data()), bytes.size()};
     }
 
+    /// What the client sends first says whether it knows of TLS: a request begins with a letter,
+    /// and a record of TLS never does.
+    void begin_tls()
+        requires kIsTls
+    {
+        lowest().expires_after(limits().handshake_timeout);
+        lowest().async_read_some(
+            buffer_.prepare(kIdleReadBytes),
+            [self = self()](const ErrorCode& error, std::size_t bytes) {
+                if (error) return;
+                self->buffer_.commit(bytes);
+                const char first = self->unread().front();
+                const bool is_letter =
+                    (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z');
+                is_letter ? self->leave_to_plain() : self->shake_hands();
+            }
+        );
+    }
+
+    void shake_hands()
+        requires kIsTls
+    {
+        stream_.async_handshake(
+            net::ssl::stream_base::server,
+            buffer_.data(),
+            [self = self()](const ErrorCode& error, std::size_t) {
+                if (error) return;
+                self->buffer_.clear();
+                self->certificate_ = client_certificate(*self->stream_.native_handle());
+                self->read_next();
+            }
+        );
+    }
+
+    void leave_to_plain()
+        requires kIsTls
+    {
+        if (!hall_->enter(peer_.address)) return;
+        std::make_shared<Connection<PlainStream>>(peer_, hall_, lowest().release_socket())
+            ->run_without_tls(unread());
+    }
+
     /// Waits for the next request.
     void read_next() {
         head_begun_ = false;
@@ -264,6 +309,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
         auto head = read_head(unread().substr(0, end), limits());
         if (const auto* refusal = std::get_if<Refusal>(&head)) return refuse(*refusal);
         head_ = std::move(std::get<Head>(head));
+        if (lacks_tls_) return refuse_plain();
         head_.request.remote = peer_.address;
         head_.request.is_loopback = peer_.is_loopback;
         head_.request.is_tls = kIsTls;
@@ -294,6 +340,13 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
                 if (!error) self->read_body();
             }
         );
+    }
+
+    void refuse_plain() {
+        const std::string_view host = head_.request.header("Host");
+        std::string detail = "This port speaks HTTPS, and the request is plain HTTP.";
+        if (!host.empty()) detail += " Use https://" + std::string(host) + ".";
+        refuse({400, "bad_request", std::move(detail)});
     }
 
     static Refusal too_large(std::size_t most) {
@@ -526,6 +579,7 @@ class Connection : public LiveConnection, public std::enable_shared_from_this<Co
     bool is_head_ = false;
     bool is_chunked_ = true;
     bool is_refusing_ = false;
+    bool lacks_tls_ = false;   ///< the client speaks plain text, and the port TLS
     bool is_busy_ = false;     ///< as Hall::begin_busy has it
     bool is_writing_ = false;  ///< a piece of a stream
     bool keeps_alive_ = true;

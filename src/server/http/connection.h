@@ -97,4 +97,7 @@ std::shared_ptr<const ClientCertificate> client_certificate(const SSL& connectio
 /// Throws Error with InvalidArgument when the files cannot be used.
 std::shared_ptr<boost::asio::ssl::context> make_tls_context(const TlsFiles& files);
 
+/// When the certificate of such a context expires.
+std::chrono::system_clock::time_point expiry_of(boost::asio::ssl::context& tls);
+
 }  // namespace ebb::http

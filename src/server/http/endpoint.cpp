@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -18,7 +19,7 @@ namespace {
         ErrorCode::InvalidArgument,
         fmt::format(
             "\"{}\" is not an address to listen on: {}. Write HOST:PORT such as 127.0.0.1:8322, "
-            "[::1]:PORT, unix:PATH or fd:N.",
+            "[::1]:PORT, unix:PATH, unix:PATH?mode=0660&group=NAME or fd:N.",
             text,
             why
         )
@@ -26,9 +27,32 @@ namespace {
 }
 
 template <class Number>
-bool read_number(std::string_view text, Number& number) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+bool read_number(std::string_view text, Number& number, int base = 10) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
     return error == std::errc() && end == text.data() + text.size();
+}
+
+/// `mode=0660&group=www-data`, of the file of a Unix socket.
+void read_file_options(std::string_view text, std::string_view options, Endpoint& endpoint) {
+    constexpr std::string_view kMode = "mode=";
+    constexpr std::string_view kGroup = "group=";
+    while (!options.empty()) {
+        const std::size_t end = std::min(options.find('&'), options.size());
+        const std::string_view option = options.substr(0, end);
+        options.remove_prefix(std::min(end + 1, options.size()));
+        if (option.starts_with(kMode) && !endpoint.mode) {
+            unsigned mode = 0;
+            if (!read_number(option.substr(kMode.size()), mode, 8) || mode > 0777U) {
+                throw_malformed(text, "the mode is not octal, such as 0660");
+            }
+            endpoint.mode = mode;
+        } else if (option.size() > kGroup.size() && option.starts_with(kGroup) &&
+                   endpoint.group.empty()) {
+            endpoint.group = option.substr(kGroup.size());
+        } else {
+            throw_malformed(text, "after the path come mode=MODE and group=NAME, each once");
+        }
+    }
 }
 
 }  // namespace
@@ -43,8 +67,10 @@ Endpoint parse_endpoint(std::string_view text) {
     Endpoint endpoint;
     if (text.starts_with("unix:")) {
         endpoint.kind = Endpoint::Kind::Unix;
-        endpoint.host = text.substr(5);
+        const std::size_t mark = std::min(text.find('?'), text.size());
+        endpoint.host = text.substr(5, mark - 5);
         if (endpoint.host.empty()) throw_malformed(text, "the path is missing");
+        if (mark < text.size()) read_file_options(text, text.substr(mark + 1), endpoint);
         return endpoint;
     }
     if (text.starts_with("fd:")) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -143,7 +144,8 @@ struct TlsFiles {
 /// Throws Error with InvalidArgument if the files cannot be used.
 void check_tls(const TlsFiles& files);
 
-/// An address to listen on: `HOST:PORT`, `[::1]:PORT`, `unix:PATH` or `fd:N`.
+/// An address to listen on: `HOST:PORT`, `[::1]:PORT`, `unix:PATH`,
+/// `unix:PATH?mode=0660&group=NAME` or `fd:N`.
 struct Endpoint {
     enum class Kind { Tcp, Unix, Descriptor };
 
@@ -151,6 +153,8 @@ struct Endpoint {
     std::string host;  ///< Tcp: a numeric address or `localhost`; Unix: the path
     std::uint16_t port = 0;
     int descriptor = -1;
+    std::optional<unsigned> mode{};  ///< Unix: the permissions of the file; none = of the umask
+    std::string group{};             ///< Unix: the group of the file; empty = of the process
 
     /// True if only this machine can connect. For `fd:N`, the address of the socket decides.
     bool is_local() const;
@@ -202,6 +206,8 @@ class Server {
     void stop();
 
     ConnectionCounts counts() const;
+    /// When the certificate that new connections get expires; none without TLS.
+    std::optional<std::chrono::system_clock::time_point> certificate_expires_at() const;
     /// Whether every I/O thread has done something within `limit`: for health checks.
     bool is_ticking(std::chrono::milliseconds limit) const;
 

@@ -155,6 +155,11 @@ class Server::Core {
         tls_ = std::move(context);
     }
 
+    std::optional<std::chrono::system_clock::time_point> certificate_expires_at() {
+        const auto context = tls();
+        return context ? std::optional(expiry_of(*context)) : std::nullopt;
+    }
+
     void stop_accepting() {
         auto none = Hall::Drain::None;
         if (!hall_->drain.compare_exchange_strong(none, Hall::Drain::Answers)) return;
@@ -260,6 +265,10 @@ void Server::stop() {
 ConnectionCounts Server::counts() const {
     const Hall& hall = core_->hall();
     return {hall.open, hall.streams, hall.accepted, hall.refused};
+}
+
+std::optional<std::chrono::system_clock::time_point> Server::certificate_expires_at() const {
+    return core_->certificate_expires_at();
 }
 
 bool Server::is_ticking(std::chrono::milliseconds limit) const {

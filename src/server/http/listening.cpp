@@ -3,10 +3,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -93,6 +95,37 @@ void remove_stale_socket(const std::string& path, Address& address) {
     }
 }
 
+/// Nothing if the system has no such group.
+std::optional<gid_t> find_group(const std::string& name) {
+    constexpr std::size_t kBytesMax = std::size_t{64} << 10;
+    std::string buffer(kBytesMax, '\0');
+    group row{};
+    group* found = nullptr;
+    const int error = getgrnam_r(name.c_str(), &row, buffer.data(), buffer.size(), &found);
+    if (error != 0 || found == nullptr) return std::nullopt;
+    return found->gr_gid;
+}
+
+/// So that a proxy under another user may connect. No client can connect before the socket listens.
+void set_file_rights(const Endpoint& endpoint, const std::string& name) {
+    if (!endpoint.group.empty()) {
+        const auto gid = find_group(endpoint.group);
+        if (!gid) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                fmt::format(
+                    "Cannot listen on {}: the system has no group \"{}\".", name, endpoint.group
+                )
+            );
+        }
+        constexpr auto kSameUser = static_cast<uid_t>(-1);
+        if (chown(endpoint.host.c_str(), kSameUser, *gid) != 0) throw_failed(name, "chown");
+    }
+    if (endpoint.mode && chmod(endpoint.host.c_str(), *endpoint.mode) != 0) {
+        throw_failed(name, "chmod");
+    }
+}
+
 bool is_loopback(const std::string& address) {
     return address.starts_with("127.") || address == "::1" || address.starts_with("::ffff:127.");
 }
@@ -144,7 +177,10 @@ ListeningSocket bind_to(const Endpoint& endpoint) {
     if (address.family() == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
     if (bind(fd, address.get(), address.size) != 0) throw_failed(name, "bind");
     socket.address = name;
-    if (is_unix) socket.unlinks = endpoint.host;
+    if (is_unix) {
+        socket.unlinks = endpoint.host;
+        set_file_rights(endpoint, name);
+    }
     return socket;
 }
 

@@ -54,6 +54,13 @@ std::string name_of(const X509& certificate) {
     return {};
 }
 
+/// The epoch if it cannot be read.
+std::chrono::system_clock::time_point end_of(const X509& certificate) {
+    std::tm end{};
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &end) != 1) return {};
+    return std::chrono::system_clock::from_time_t(timegm(&end));
+}
+
 /// Clients may present a certificate. One that is not valid ends the handshake.
 void ask_for_certificates(SSL_CTX& context, const std::string& authorities) {
     STACK_OF(X509_NAME)* names = SSL_load_client_CA_file(authorities.c_str());
@@ -81,12 +88,9 @@ void ask_for_certificates(SSL_CTX& context, const std::string& authorities) {
 std::shared_ptr<const ClientCertificate> client_certificate(const SSL& connection) {
     const Certificate certificate(SSL_get1_peer_certificate(&connection), &X509_free);
     if (!certificate || SSL_get_verify_result(&connection) != X509_V_OK) return nullptr;
-    std::tm end{};
     auto found = std::make_shared<ClientCertificate>();
     found->name = name_of(*certificate);
-    if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &end) == 1) {
-        found->expires_at = std::chrono::system_clock::from_time_t(timegm(&end));
-    }
+    found->expires_at = end_of(*certificate);
     return found;
 }
 
@@ -148,6 +152,11 @@ std::shared_ptr<boost::asio::ssl::context> make_tls_context(const TlsFiles& file
         nullptr
     );
     return context;
+}
+
+std::chrono::system_clock::time_point expiry_of(boost::asio::ssl::context& tls) {
+    const X509* certificate = SSL_CTX_get0_certificate(tls.native_handle());
+    return certificate == nullptr ? std::chrono::system_clock::time_point() : end_of(*certificate);
 }
 
 }  // namespace ebb::http

@@ -183,6 +183,25 @@ void WorkerDesk::close(const std::string& text, const Principal& principal) {
     write(LogLevel::Info, "remote_worker_closed", session);
 }
 
+void WorkerDesk::learn_subscriptions() noexcept {
+    try {
+        const Lock reading(subscriptions_mutex_);
+        const std::vector<Subscription> all = parts_.store.subscriptions();
+        engine::Environment& environment = Engine::Core::of(parts_.engine).environment;
+        environment.subscribers.set(all, RemoteWorker::kChangedMark);
+        std::vector<WorkerPtr> workers;
+        {
+            const Lock lock(mutex_);
+            for (const auto& [name, entry] : workers_) workers.push_back(entry.worker);
+        }
+        for (const WorkerPtr& worker : workers) worker->learn(all);
+    } catch (const std::exception& error) {
+        if (parts_.log == nullptr) return;
+        const LogField fields[] = {{"error", error.what()}};
+        parts_.log->write(LogLevel::Warning, "subscriptions_unread", fields);
+    }
+}
+
 void WorkerDesk::note_commit() {
     ++commits_;
     const Lock lock(mutex_);

@@ -69,6 +69,10 @@ class WorkerDesk {
     /// Signs the worker off and gives back what it holds. Throws Problem.
     void close(const std::string& session, const Principal& principal);
 
+    /// The subscriptions were changed by this process: its engine and its remote workers know them
+    /// at once, and other processes with their next heartbeat. Never throws: if the store does not
+    /// answer, they learn of it as others do.
+    void learn_subscriptions() noexcept;
     /// Something was committed in this process. Workers whose polls wait look for work.
     void note_commit();
     /// Waiting polls are answered, and the answers say that the server drains.
@@ -106,6 +110,7 @@ class WorkerDesk {
     void write(LogLevel level, std::string_view event, const RemoteSession& session);
 
     Parts parts_;
+    Mutex subscriptions_mutex_;  // so that what was read last is what is known
     Mutex key_mutex_;
     std::unique_ptr<Signer> signer_ EBB_GUARDED_BY(key_mutex_);
     Mutex mutex_;

@@ -96,6 +96,15 @@ class RemoteWorker {
     /// Another process, or a newer session, has the worker's name.
     bool is_displaced() const { return core_.environment.worker.is_displaced; }
 
+    /// The mark of subscriptions that this process has read after it has changed one. A heartbeat
+    /// has another one, so it reads them again.
+    static constexpr const char* kChangedMark = "changed";
+
+    /// Takes over changed subscriptions before its next heartbeat.
+    void learn(const std::vector<Subscription>& all) {
+        core_.environment.subscribers.set(all, kChangedMark);
+    }
+
     /// Answers the waiting poll. From now on, no poll waits, and nothing is claimed.
     void drain();
     /// Answers the waiting poll with a problem.

@@ -46,6 +46,14 @@ struct BulkTest : ::testing::Test {
         sad.name = "sad";
         sad.on_error = Definition::OnError::DeadLetter;
         engine->register_workflow(sad);
+        Definition fails = workflow({step("charge", {.is_compensated = false})});
+        fails.name = "fails";
+        engine->register_workflow(fails);
+    }
+
+    /// The instance that was started for `old` in its place.
+    InstanceId rerun_of(const InstanceId& old) {
+        return engine->find_key("fails", "rerun:" + old.to_string()).value();
     }
 
     void register_waiting(const std::string& name) {
@@ -299,6 +307,164 @@ TEST_F(BulkTest, a_canary_that_completes_lets_the_others_follow) {
     EXPECT_THAT(progress(bulk).canaries, SizeIs(2));
 }
 
+TEST_F(BulkTest, a_rerun_starts_what_has_failed_again_with_all_that_it_was_started_with) {
+    const InstanceId old =
+        engine
+            ->start(
+                "fails",
+                Payload::text("12345678901234567890.5"),
+                {.key = "order-1", .priority = 7, .labels = {{"tenant", "acme"}, {"total", 2.5}}}
+            )
+            .id;
+    engine->poll();
+    ASSERT_EQ(status(*engine, old), "failed");
+    world.clock.advance(1ms);
+    Definition repaired = workflow({step("a", {.is_compensated = false})});
+    repaired.name = "fails";
+    repaired.version = 2;
+    engine->register_workflow(repaired);
+    BulkJob rerun = job(BulkAction::Rerun);
+    rerun.where = "status == \"failed\"";
+    const InstanceId bulk = begin(rerun);
+    run();
+    const InstanceView again = engine->show(rerun_of(old));
+    EXPECT_EQ(again.summary.status, InstanceStatus::Completed);
+    EXPECT_EQ(again.summary.version, 2);
+    EXPECT_EQ(again.summary.priority, 7);
+    EXPECT_EQ(again.summary.labels, (Labels{{"tenant", "acme"}, {"total", 2.5}}));
+    EXPECT_EQ(again.input, "12345678901234567890.5");
+    EXPECT_EQ(
+        world.store->history({.instance = again.summary.id, .limit = 1}).at(0).worker,
+        engine::bulk_author(rerun, bulk)
+    );
+    EXPECT_EQ(status(*engine, old), "failed");
+    EXPECT_EQ(engine->find_key("fails", "order-1"), old);
+    EXPECT_EQ(progress(bulk).done, 1);
+}
+
+TEST_F(BulkTest, a_rerun_starts_the_work_of_an_instance_once_however_often_it_is_repeated) {
+    const std::vector<InstanceId> failed = start("fails", 3);
+    const InstanceId bulk = begin(job(BulkAction::Rerun));
+    world.clock.advance(2ms);
+    const Handler& handler = *world.handlers.find("ebb:bulk");
+    const StepContext context{.instance = bulk, .step = "turn"};
+    const Payload first = engine::to_payload(BulkProgress{.matched = 3});
+    EXPECT_EQ(engine::parse_bulk_progress(handler(first, context)).done, 3);
+    EXPECT_EQ(engine::parse_bulk_progress(handler(first, context)).done, 3);
+    engine->poll();
+    EXPECT_EQ(count("failed"), 6);
+    world.clock.advance(1min);
+    // What was started again has failed, too: only that is started once more.
+    const InstanceId second = begin(job(BulkAction::Rerun));
+    run();
+    const BulkProgress result = progress(second);
+    EXPECT_EQ(result.done, 3);
+    EXPECT_EQ(result.unchanged, 3);
+    EXPECT_EQ(count("failed"), 9);
+    ASSERT_THAT(result.skips, SizeIs(3));
+    EXPECT_EQ(
+        result.skips.at(0).message,
+        "It was rerun before, as " + rerun_of(failed.at(2)).to_string() + "."
+    );
+}
+
+TEST_F(BulkTest, a_rerun_leaves_alone_what_it_has_started_itself) {
+    start("fails", 3);
+    const InstanceId bulk = begin(job(BulkAction::Rerun));
+    const Handler& handler = *world.handlers.find("ebb:bulk");
+    const StepContext context{.instance = bulk, .step = "turn"};
+    const Payload first = engine::to_payload(BulkProgress{.matched = 3});
+    handler(first, context);
+    // By the clock, which stands still, they are as old as the bulk.
+    engine->poll();
+    const BulkProgress again = engine::parse_bulk_progress(handler(first, context));
+    EXPECT_EQ(again.done, 3);
+    EXPECT_EQ(again.skipped, 3);
+    EXPECT_EQ(again.skips.at(0).message, "This operation has started it.");
+    EXPECT_EQ(count("failed"), 6);
+}
+
+TEST_F(BulkTest, a_rerun_leaves_alone_what_has_not_failed) {
+    const InstanceId running = start("waits", 1).at(0);
+    const InstanceId dead = start("sad", 1).at(0);
+    is_broken = false;
+    const InstanceId completed = engine->start("fails", Payload::text("1"), {.key = "k1"}).id;
+    engine->poll();
+    const InstanceId cancelled = start("waits", 1).at(0);
+    engine->cancel(cancelled);
+    run();
+    world.clock.advance(1ms);
+    BulkJob rerun = job(BulkAction::Rerun);
+    rerun.ids = {running, dead, completed, cancelled};
+    const InstanceId bulk = begin(rerun);
+    run();
+    const BulkProgress result = progress(bulk);
+    EXPECT_EQ(result.done, 1);
+    EXPECT_EQ(result.skipped, 3);
+    ASSERT_THAT(result.skips, SizeIs(3));
+    EXPECT_THAT(result.skips.at(0).message, HasSubstr("It is running."));
+    EXPECT_THAT(result.skips.at(1).message, HasSubstr("A requeue continues it."));
+    EXPECT_THAT(result.skips.at(2).message, HasSubstr("It is completed."));
+    EXPECT_EQ(result.skips.at(2).key, "k1");
+    EXPECT_EQ(result.skips.at(2).code, "invalid_state");
+    EXPECT_TRUE(engine->find_key("waits", "rerun:" + cancelled.to_string()));
+}
+
+TEST_F(BulkTest, a_rerun_whose_input_the_newest_version_refuses_is_skipped) {
+    start("fails", 2);
+    Definition strict = workflow({step("a")});
+    strict.name = "fails";
+    strict.version = 2;
+    strict.input_schema = Payload::text(R"({"type": "object"})");
+    engine->register_workflow(strict);
+    const InstanceId bulk = begin(job(BulkAction::Rerun));
+    run();
+    EXPECT_EQ(status(*engine, bulk), "completed");
+    EXPECT_EQ(progress(bulk).skipped, 2);
+    EXPECT_EQ(progress(bulk).skips.at(0).code, "invalid_payload");
+}
+
+TEST_F(BulkTest, a_canary_of_a_rerun_is_what_was_started) {
+    start("fails", 12);
+    BulkJob rerun = job(BulkAction::Rerun);
+    rerun.canary = engine::BulkCanary{};
+    const InstanceId bulk = begin(rerun);
+    run();
+    EXPECT_EQ(count("failed"), 13);
+    is_broken = false;
+    engine->signal(bulk, engine::kBulkTurn, Payload::text("{}"));
+    run();
+    EXPECT_EQ(status(*engine, bulk), "completed");
+    EXPECT_EQ(count("completed"), 11);
+    EXPECT_EQ(count("failed"), 13);
+}
+
+TEST_F(BulkTest, a_skip_names_the_key_of_the_instance) {
+    const InstanceId ended = engine->start("waits", Payload::text("1"), {.key = "order-17"}).id;
+    engine->abort(ended);
+    world.clock.advance(1ms);
+    const InstanceId hidden = engine->start("others", Payload::text("1"), {.key = "secret"}).id;
+    world.clock.advance(1ms);
+    BulkJob pause = job(BulkAction::Pause);
+    pause.workflows = "waits";
+    pause.ids = {ended, hidden};
+    const InstanceId bulk = begin(pause);
+    run();
+    ASSERT_THAT(progress(bulk).skips, SizeIs(2));
+    EXPECT_EQ(progress(bulk).skips.at(0).key, "order-17");
+    EXPECT_EQ(progress(bulk).skips.at(1).key, "");
+    EXPECT_EQ(
+        view::bulk_json(*world.store, *engine->find(bulk)).at("skips").at(0).at("key"), "order-17"
+    );
+}
+
+TEST_F(BulkTest, has_the_id_that_its_request_has_chosen) {
+    const InstanceId id = make_instance_id(world.clock);
+    const BulkJob pause = job(BulkAction::Pause);
+    EXPECT_EQ(engine::start_bulk(*world.store, pause, "~k", id).id, id);
+    EXPECT_EQ(engine::start_bulk(*world.store, pause, "~k").id, id);
+}
+
 TEST_F(BulkTest, a_key_names_one_bulk) {
     const BulkJob pause = job(BulkAction::Pause);
     const StartedInstance first = engine::start_bulk(*world.store, pause, "~k");
@@ -339,7 +505,7 @@ TEST(BulkJobText, is_read_back_as_it_was) {
         .unchanged = 2,
         .skipped = 3,
         .failed = 4,
-        .skips = {{id, "invalid_state", "It has ended."}},
+        .skips = {{id, "order-17", "invalid_state", "It has ended."}},
         .before = id,
         .next = 5,
         .canaries = {id},

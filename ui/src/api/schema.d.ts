@@ -127,7 +127,7 @@ export interface paths {
         put?: never;
         /**
          * Act on all instances that match
-         * @description Besides `bulk`, the caller needs the permission of the act. Instances of workflows with which it may not do both do not exist for the operation. Instances that are started after the request are left alone. Each instance is acted on once, also if the server is killed in between, and its history names the author and the operation. An instance that cannot do it is skipped, with the reason. With `dry_run`, nothing happens.
+         * @description Besides `bulk`, the caller needs the permission of the act. Instances of workflows with which it may not do both do not exist for the operation. Instances that are started after the request are left alone. Each instance is acted on once, also if the server is killed in between, and its history names the author and the operation. An instance that cannot do it is skipped, with the reason. A `rerun` starts the work of instances that have failed or were cancelled or aborted again, as `POST /instances/{id}/rerun` does: with the key `rerun:ID`, so that it is done once for each instance. With `dry_run`, nothing happens.
          */
         post: operations["startBulk"];
         delete?: never;
@@ -582,6 +582,32 @@ export interface paths {
         get: operations["getRelated"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start its work again, as a new instance
+         * @description The new instance is one of the same workflow, with the same input, labels and priority. The input need not be visible to the caller. The old instance does not change, and keeps its key.
+         */
+        post: operations["rerunInstance"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1843,6 +1869,8 @@ export interface components {
             outcome: "allowed" | "failed" | "refused";
             /** @description Of `failed` and `refused`, the `status` and the `code`. */
             detail: Record<string, never>;
+            /** @description The id of the bulk operation that the request has started or steered: `GET /bulk/{id}`. */
+            bulk: components["schemas"]["OptionalText"];
             /** @description One for each run of a server. */
             chain: string;
             /** @description In its chain. */
@@ -1852,8 +1880,8 @@ export interface components {
             hash: string;
         };
         /** @enum {string} */
-        BulkAction: "cancel" | "abort" | "pause" | "resume" | "requeue";
-        /** @description Only for `requeue`. Some instances are requeued first. If one of them fails again, the operation waits for an operator (`canary_failed`). It has no effect on fewer than 10 instances. */
+        BulkAction: "cancel" | "abort" | "pause" | "resume" | "requeue" | "rerun";
+        /** @description Only for `requeue` and `rerun`. Some instances are requeued, or started again, first. If one of them fails again, the operation waits for an operator (`canary_failed`). It has no effect on fewer than 10 instances. */
         BulkCanary: {
             /** @default 1 */
             count: number;
@@ -1893,7 +1921,7 @@ export interface components {
         Bulk: {
             id: components["schemas"]["Id"];
             /**
-             * @description That of its instance, or `canary_failed`: the instances that were requeued first have failed again, and an operator continues or cancels it.
+             * @description That of its instance, or `canary_failed`: the instances that were requeued or started again first have failed again, and an operator continues or cancels it.
              * @enum {string}
              */
             status: "running" | "paused" | "canary_failed" | "completed" | "compensating" | "cancelled" | "aborted" | "failed" | "dead_letter" | "moved";
@@ -1917,6 +1945,7 @@ export interface components {
             /** @description The first of those that were left alone. */
             skips: {
                 id: components["schemas"]["Id"];
+                key: components["schemas"]["OptionalText"];
                 code: string;
                 message: string;
             }[];
@@ -2252,6 +2281,14 @@ export interface components {
             key?: string;
             priority?: number;
             labels?: components["schemas"]["Labels"];
+        };
+        RerunRequest: {
+            /** @description Another input; absent = that of the old instance. */
+            input?: components["schemas"]["Payload"];
+            /** @description Absent = the newest. */
+            version?: number;
+            /** @description Of the new instance; the old key stays with the old one. */
+            key?: string;
         };
         Started: {
             id: components["schemas"]["Id"];
@@ -4337,6 +4374,57 @@ export interface operations {
                 };
             };
             404: components["responses"]["InstanceNotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    rerunInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a request with the same key does nothing twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "order-1001-again"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RerunRequest"];
+            };
+        };
+        responses: {
+            /** @description An instance with this key already exists. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Started"];
+                };
+            };
+            /** @description It is started. */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Started"];
+                };
+            };
+            404: components["responses"]["InstanceNotFound"];
+            422: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };

@@ -2,7 +2,7 @@
 // server refuses is skipped with its reason; while the server is away, the act stops where it is and can go on later.
 import { call, path, Problem, type InstanceDetail } from '../api/client';
 
-export type BulkVerb = 'requeue' | 'cancel' | 'pause' | 'resume' | 'abort' | 'signal';
+export type BulkVerb = 'requeue' | 'rerun' | 'cancel' | 'pause' | 'resume' | 'abort' | 'signal';
 /** What a person adds to the act. */
 export interface Said {
   reason?: string;
@@ -22,7 +22,7 @@ interface Skipped {
 type Failure = { code?: string; step?: string; message?: string } | null | undefined;
 
 /** In which states an act is possible. */
-export const FITS: Record<BulkVerb, string[]> = { requeue: ['dead_letter'], cancel: ['running', 'paused', 'dead_letter'], abort: ['running', 'paused', 'dead_letter', 'compensating'], pause: ['running', 'compensating'], resume: ['paused'], signal: ['running', 'paused'] };
+export const FITS: Record<BulkVerb, string[]> = { requeue: ['dead_letter'], rerun: ['failed', 'cancelled', 'aborted'], cancel: ['running', 'paused', 'dead_letter'], abort: ['running', 'paused', 'dead_letter', 'compensating'], pause: ['running', 'compensating'], resume: ['paused'], signal: ['running', 'paused'] };
 export const fits = (verb: BulkVerb, target: { status: string }) => FITS[verb].includes(target.status);
 
 /** How often, and at least how long in between, a trial is looked at. */

@@ -91,11 +91,11 @@ export const en = {
     label: 'Selected instances', selected: (n: number) => `${n} selected`, clear: 'Clear',
     acts: (verb: string, n: number, more = '') => {
       const what = `${number(n)}${more} ${form(n, 'instance', 'instances')}`;
-      return ({ cancel: `Cancel ${what}`, abort: `Abort ${what}`, pause: `Pause ${what}`, resume: `Resume ${what}`, requeue: `Retry ${what}`, signal: `Send the signal to ${what}` })[verb] ?? what;
+      return ({ cancel: `Cancel ${what}`, abort: `Abort ${what}`, pause: `Pause ${what}`, resume: `Resume ${what}`, requeue: `Retry ${what}`, rerun: `Start ${what} again`, signal: `Send the signal to ${what}` })[verb] ?? what;
     },
     will: {
       cancel: 'Each instance stops, undoes what it did, from the last step back to the first, and is then cancelled. Savepoints are ignored.', abort: 'Each instance stops at once and is aborted. Nothing is undone.', pause: 'Each instance starts nothing more until it is resumed. What runs now finishes.', resume: 'Each instance continues where it was paused.',
-      requeue: 'Each instance continues at the step that failed. Its attempts count from one again.', signal: 'Each instance that waits for this signal continues with the payload as the output of that node. For the others, the signal is kept until they wait for it.',
+      requeue: 'Each instance continues at the step that failed. Its attempts count from one again.', rerun: 'The work of each instance starts again, once, as a new instance with the same input and labels. The old one does not change.', signal: 'Each instance that waits for this signal continues with the payload as the output of that node. For the others, the signal is kept until they wait for it.',
     },
     cannot: (n: number) => (n === 1 ? '1 of the selected instances is in a state that does not allow it and is left out.' : `${n} of the selected instances are in a state that does not allow it and are left out.`),
     trial: 'Trial', watching: 'Watching whether it fails again…', failedAgain: 'It failed again in the same way. Look at it before you retry the others.', worked: 'It completed.', stillRuns: 'It still runs and has not failed so far.',
@@ -106,7 +106,7 @@ export const en = {
   bulks: {
     able: (n: number, more: string) => `This is possible for ${number(n)}${more} of them.`, leftOut: 'left out', noneAble: 'No action is possible: these instances have ended.', onlyDead: 'Only dead letters can be retried. A failed instance has ended; it can be started again from its page.', nothingDone: 'nothing done',
     all: 'Act on all that match', button: 'Act on all…', action: 'Action', filter: 'Filter', instances: 'Instances', rate: 'At most', progress: 'Progress', by: 'By', begun: 'Begun', ended: 'Ended', done: 'Done', unchanged: 'Nothing to do', skipped: 'Skipped', failed: 'Failed', speed: 'Per second', eta: 'Left',
-    actions: { cancel: 'Cancel', abort: 'Abort', pause: 'Pause', resume: 'Resume', requeue: 'Retry' }, rateHelp: 'The highest rate, such as 100/1s or 600/1m. Empty: no limit.', canary: 'Retry one first, and stop if it fails again.', nothing: 'No instance matches.', matches: (n: string) => `${n} match now`,
+    actions: { cancel: 'Cancel', abort: 'Abort', pause: 'Pause', resume: 'Resume', requeue: 'Retry', rerun: 'Start again' }, rateHelp: 'The highest rate, such as 100/1s or 600/1m. Empty: no limit.', canary: 'Retry one first, and stop if it fails again.', nothing: 'No instance matches.', matches: (n: string) => `${n} match now`,
     pause: 'Pause', resume: 'Continue', cancel: 'End it here', goOn: 'Continue nevertheless', canaryFailed: 'The instances that were retried first have failed again. Look at them, then continue or end it here.', waits: 'waits for you', trouble: 'Its last attempt failed and is repeated.', counting: 'counting…', seen: (n: string, all: string) => `${n} of ${all}`,
     named: (n: number) => count(n, 'chosen instance', 'chosen instances'), leftAlone: 'Left alone', left: (n: number) => `Left alone: ${n}`, none: 'No bulk operations in the last 30 days.', noneHint: 'Choose instances by a filter, then “Act on all…”', newest: 'Newest',
   },

@@ -91,11 +91,11 @@ export const pt: Messages = {
     label: 'Instâncias selecionadas', selected: (n: number) => `${number(n)} ${form(n, 'selecionada', 'selecionadas')}`, clear: 'Limpar',
     acts: (verb: string, n: number, more = '') => {
       const what = `${number(n)}${more} ${form(n, 'instância', 'instâncias')}`;
-      return ({ cancel: `Cancelar ${what}`, abort: `Abortar ${what}`, pause: `Pausar ${what}`, resume: `Retomar ${what}`, requeue: `Repetir ${what}`, signal: `Enviar o sinal a ${what}` })[verb] ?? what;
+      return ({ cancel: `Cancelar ${what}`, abort: `Abortar ${what}`, pause: `Pausar ${what}`, resume: `Retomar ${what}`, requeue: `Repetir ${what}`, rerun: `Iniciar ${what} de novo`, signal: `Enviar o sinal a ${what}` })[verb] ?? what;
     },
     will: {
       cancel: 'Cada instância para, desfaz o que fez, da última etapa até a primeira, e então fica cancelada. Savepoints são ignorados.', abort: 'Cada instância para imediatamente e fica abortada. Nada é desfeito.', pause: 'Cada instância não inicia mais nada até ser retomada. O que está em execução termina.', resume: 'Cada instância continua de onde foi pausada.',
-      requeue: 'Cada instância continua na etapa que falhou. As tentativas voltam a contar do um.', signal: 'Cada instância que espera por este sinal continua com o payload como saída desse nó. Para as outras, o sinal fica guardado até que esperem por ele.',
+      requeue: 'Cada instância continua na etapa que falhou. As tentativas voltam a contar do um.', rerun: 'O trabalho de cada instância começa de novo, uma vez, como uma nova instância com a mesma entrada e os mesmos rótulos. A antiga não muda.', signal: 'Cada instância que espera por este sinal continua com o payload como saída desse nó. Para as outras, o sinal fica guardado até que esperem por ele.',
     },
     cannot: (n: number) => form(n, '1 das instâncias selecionadas está em um estado que não permite isso e fica de fora.', `${number(n)} das instâncias selecionadas estão em um estado que não permite isso e ficam de fora.`),
     trial: 'Teste', watching: 'Verificando se falha de novo…', failedAgain: 'Falhou de novo da mesma forma. Examine-a antes de repetir as outras.', worked: 'Foi concluída.', stillRuns: 'Ainda está em execução e não falhou até agora.',
@@ -106,7 +106,7 @@ export const pt: Messages = {
   bulks: {
     able: (n: number, more: string) => `A ação é possível em ${number(n)}${more} delas.`, leftOut: 'de fora', noneAble: 'Nenhuma ação é possível: estas instâncias terminaram.', onlyDead: 'Só dead letters podem ser repetidas. Uma instância que falhou terminou; ela pode ser iniciada de novo na sua página.', nothingDone: 'nada feito',
     all: 'Agir em todas as que correspondem', button: 'Agir em todas…', action: 'Ação', filter: 'Filtro', instances: 'Instâncias', rate: 'No máximo', progress: 'Progresso', by: 'Por', begun: 'Início', ended: 'Fim', done: 'Feitas', unchanged: 'Nada a fazer', skipped: 'Puladas', failed: 'Com falha', speed: 'Por segundo', eta: 'Restam',
-    actions: { cancel: 'Cancelar', abort: 'Abortar', pause: 'Pausar', resume: 'Retomar', requeue: 'Repetir' }, rateHelp: 'A taxa máxima, como 100/1s ou 600/1m. Vazio: sem limite.', canary: 'Tentar uma primeiro e parar se falhar de novo.', nothing: 'Nenhuma instância corresponde.', matches: (n: string) => `${n} correspondem agora`,
+    actions: { cancel: 'Cancelar', abort: 'Abortar', pause: 'Pausar', resume: 'Retomar', requeue: 'Repetir', rerun: 'Iniciar de novo' }, rateHelp: 'A taxa máxima, como 100/1s ou 600/1m. Vazio: sem limite.', canary: 'Tentar uma primeiro e parar se falhar de novo.', nothing: 'Nenhuma instância corresponde.', matches: (n: string) => `${n} correspondem agora`,
     pause: 'Pausar', resume: 'Continuar', cancel: 'Encerrar aqui', goOn: 'Continuar mesmo assim', canaryFailed: 'As primeiras instâncias falharam de novo. Examine-as e depois continue ou encerre aqui.', waits: 'aguarda você', trouble: 'A última tentativa falhou e será repetida.', counting: 'contando…', seen: (n: string, all: string) => `${n} de ${all}`,
     named: (n: number) => (n === 1 ? '1 escolhida' : `${n} escolhidas`), leftAlone: 'Não tratadas', left: (n: number) => `Não tratadas: ${n}`, none: 'Nenhuma ação em massa nos últimos 30 dias.', noneHint: 'Escolha instâncias com um filtro e depois “Agir em todas…”', newest: 'Mais recentes',
   },
