@@ -107,7 +107,7 @@ BODIES = {
 SKIPPED = {"streamInstance", "streamTopics", "login", "logout"}
 # They have neither an instance nor a workflow in their path or body, and show what is in the grants.
 FILTERED = {"listWorkflows", "validateWorkflow", "rehearseWorkflow", "listRetention", "listInstances",
-            "countInstances", "getStats", "getActivity", "listQueues", "search", "listDecisions",
+            "countInstances", "getStats", "getActivity", "listDelayed", "listQueues", "search", "listDecisions",
             "listFailureGroups", "listFailures", "listAudit", "startBulk", "listBulks", "getBulk",
             "pauseBulk", "resumeBulk",
             "cancelBulk", "continueBulk"}

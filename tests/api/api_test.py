@@ -604,6 +604,7 @@ class Operations(ApiTest):
             self.assertLess(time.monotonic(), end, "the worker never appeared")
         self.assertGreaterEqual(self.api.get("/stats").json()["workers"]["alive"], 1)
         self.api.get("/unserved")
+        self.assertEqual(self.api.get("/delayed").json(), {"items": [], "complete": True})
 
     def activity(self, **query):
         return self.api.get("/stats/activity", **query).json()

@@ -784,6 +784,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/delayed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tasks that have been due for more than a minute, and why no worker starts them
+         * @description The server reads live instances to find them, at most 4,000 in 100 ms and then not for 5 s, and only while a queue has due tasks: as long as `complete` is false, the next request goes on. Without the workflows of the server itself.
+         */
+        get: operations["listDelayed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/unserved": {
         parameters: {
             query?: never;
@@ -2413,6 +2433,9 @@ export interface components {
             /** @description From the start to the end of the half of the instances that completed, within 10 %. */
             p50_seconds: number | null;
             p95_seconds: number | null;
+            /** @description How long the half of the due tasks waited for a worker, in a sample of the instances that ended, within 10 %. */
+            start_delay_p50_seconds: number | null;
+            start_delay_p95_seconds: number | null;
         };
         /** @description One value for each bucket, the oldest first. */
         ActivityBuckets: {
@@ -2426,6 +2449,8 @@ export interface components {
             steps: components["schemas"]["ActivityColumn"];
             p50_seconds: components["schemas"]["ActivityDurations"];
             p95_seconds: components["schemas"]["ActivityDurations"];
+            start_delay_p50_seconds: components["schemas"]["ActivityDurations"];
+            start_delay_p95_seconds: components["schemas"]["ActivityDurations"];
         };
         ActivityColumn: number[];
         ActivityDurations: (number | null)[];
@@ -2490,6 +2515,21 @@ export interface components {
             queues: string[];
             started_at: components["schemas"]["Time"];
             expires_at: components["schemas"]["Time"];
+        };
+        Delayed: {
+            workflow: string;
+            handler: string;
+            queue: string;
+            tasks: number;
+            /** @description When the first of them was due. */
+            since: components["schemas"]["Time"];
+            /**
+             * @description Why the first of them does not start: no living worker has its handler for its queue; the queue lets nothing start, or all its slots are in use, or all slots of its key, or its rate is used up; or all workers that have the handler are busy.
+             * @enum {string}
+             */
+            reason: "no_worker" | "queue_closed" | "queue_full" | "queue_key" | "queue_rate" | "workers_busy";
+            /** @description The instance of the first of them. */
+            instance: components["schemas"]["Id"];
         };
         Unserved: {
             handler: string;
@@ -4619,6 +4659,31 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Worker"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDelayed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By workflow, handler and queue; the longest delayed first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Delayed"][];
+                        /** @description All live instances have been read. */
+                        complete: boolean;
                     };
                 };
             };
