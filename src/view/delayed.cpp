@@ -23,6 +23,7 @@ bool may_have_due_tasks(const std::string& state) {
     const Json json = Json::parse(state, nullptr, false);
     if (!json.is_object() || !json.contains("tokens")) return false;
     const Json& tokens = json["tokens"];
+    if (!tokens.is_array()) return false;
     return std::any_of(tokens.begin(), tokens.end(), [](const Json& token) {
         // That of a token that is ready is not written down.
         const auto status = token.find("status");

@@ -383,6 +383,18 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     ['GET', /^\/failures\/([^/]+)$/, ([group], query) => failuresOf(group, query)],
     ['GET', /^\/workflows$/, () => ({ items: world.definitions.map((one) => ({ ...registered(one), versions: one.version })).sort((a, b) => (a.name < b.name ? -1 : 1)), next_cursor: null })],
     ['POST', /^\/workflows\/validate$/, (_, __, body) => validate(String(body ?? ''))],
+    ['POST', /^\/workflows\/evaluate$/, (_, __, { texts, input }) => {
+      const value = (source) => {
+        try {
+          // The expressions of the tests are JavaScript, too.
+          return { value: Function('input', 'workflow', `return (${source})`)(input, { input }) };
+        } catch (error) {
+          return { error: error.message, unknown: false };
+        }
+      };
+      const sources = texts.flatMap((text, i) => (text.includes('${') ? [...text.matchAll(/\$\{([^}]*)\}/g)].map((found) => [i, found[1]]) : [[i, text]]));
+      return { results: sources.map(([text, expression]) => ({ text, expression, values: [{ sample: '', ...value(expression) }] })) };
+    }],
     ['POST', /^\/workflows\/rehearse$/, (_, __, body) => rehearse(body)],
     ['GET', /^\/workflows\/([^/]+)$/, ([name], _, __, request) => version_of(definition(name), request)],
     ['GET', /^\/workflows\/([^/]+)\/versions$/, ([name]) => {

@@ -223,7 +223,7 @@ TEST_F(DelayedTest, is_answered_as_json) {
     EXPECT_EQ(
         json.dump(),
         R"({"items":[{"workflow":"order","handler":"pay","queue":"default","tasks":1,)"
-        R"("since":"2027-01-15T08:00:00.000000Z","reason":"no_worker","instance":")" +
+        R"("since":"2027-01-15T08:00:00Z","reason":"no_worker","instance":")" +
             id.to_string() + R"("}],"complete":true})"
     );
 }

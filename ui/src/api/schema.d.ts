@@ -1596,6 +1596,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what expressions of a definition yield
+         * @description Tries expressions on the input that is given, or on each of the `samples` of the definition. Nothing is stored. What
+         *     the data does not say, such as the output of a step that is not in `steps`, is an error with `unknown`.
+         */
+        post: operations["evaluateExpressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/rehearse": {
         parameters: {
             query?: never;
@@ -2978,6 +2999,22 @@ export interface components {
              * @example 30s
              */
             takes?: string;
+        };
+        Evaluated: {
+            results: {
+                /** @description The text in which it is. */
+                text: number;
+                expression: string;
+                values: {
+                    /** @description Empty for `input`. */
+                    sample: string;
+                    /** @description Absent if there is an error. */
+                    value?: unknown;
+                    error?: string;
+                    /** @description The data does not have what the expression reads. */
+                    unknown?: boolean;
+                }[];
+            }[];
         };
         Rehearsal: {
             status: components["schemas"]["InstanceStatus"];
@@ -6126,6 +6163,43 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    evaluateExpressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The definition as JSON, or as a string with its YAML. */
+                    definition: Record<string, never> | string;
+                    /** @description The node at which they stand: it says what `input` is. */
+                    node?: string;
+                    /** @description Templates, whose expressions are tried, or expressions without `${ }`. */
+                    texts: string[];
+                    /** @description The input of the instance, in place of the `samples`. */
+                    input?: unknown;
+                    /** @description Outputs of steps by their names. */
+                    steps?: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description By expression, in the order of the texts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evaluated"];
+                };
+            };
+            422: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };

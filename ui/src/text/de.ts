@@ -183,6 +183,7 @@ export const de: Messages = {
     structure: 'Was sich ändert', change: { added: 'neu', removed: 'entfernt', changed: 'geändert' }, onlyText: 'Die Knoten sind gleich; nur der Text um sie herum ist anders.',
   },
   build: {
+    tried: 'Ausdrücke in seinen Zeilen', triedInput: 'Beispieleingabe', triedHelp: 'Damit werden Ausdrücke ausprobiert. Eine Definition kann mehrere Eingaben unter „samples“ nennen.',
     title: (name: string) => `Neue Version von ${name}`, fresh: 'Neuer Workflow', draft: 'Entwurf, in diesem Browser aufbewahrt', restored: 'Ihr Entwurf vom letzten Mal', undo: 'Rückgängig', redo: 'Wiederholen', download: 'Herunterladen', kind: 'Art des Knotens', addAfter: (name: string) => `Nach ${name} einfügen`, addLast: 'Am Ende einfügen', earlier: 'Nach oben', later: 'Nach unten', remove: 'Entfernen', inText: 'Steht im Text.',
   },
   register: {

@@ -182,6 +182,7 @@ export const en = {
     structure: 'What changes', change: { added: 'added', removed: 'removed', changed: 'changed' }, onlyText: 'The nodes are the same; only the text around them differs.',
   },
   build: {
+    tried: 'Expressions in its lines', triedInput: 'Sample input', triedHelp: 'What expressions are tried on. A definition can name several inputs in “samples”.',
     title: (name: string) => `New version of ${name}`, fresh: 'New workflow', draft: 'Draft, kept in this browser', restored: 'Your draft from last time', undo: 'Undo', redo: 'Redo', download: 'Download', kind: 'Kind of node', addAfter: (name: string) => `Add after ${name}`, addLast: 'Add at the end', earlier: 'Move up', later: 'Move down', remove: 'Remove', inText: 'Written in the text.',
   },
   register: {

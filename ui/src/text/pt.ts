@@ -182,6 +182,7 @@ export const pt: Messages = {
     structure: 'O que muda', change: { added: 'novo', removed: 'removido', changed: 'alterado' }, onlyText: 'Os nós são iguais; só o texto ao redor é diferente.',
   },
   build: {
+    tried: 'Expressões nas suas linhas', triedInput: 'Entrada de exemplo', triedHelp: 'Com ela as expressões são avaliadas. Uma definição pode nomear várias entradas em “samples”.',
     title: (name: string) => `Nova versão de ${name}`, fresh: 'Novo workflow', draft: 'Rascunho guardado neste navegador', restored: 'Seu rascunho da última vez', undo: 'Desfazer', redo: 'Refazer', download: 'Baixar', kind: 'Tipo de nó', addAfter: (name: string) => `Adicionar após ${name}`, addLast: 'Adicionar no fim', earlier: 'Mover para cima', later: 'Mover para baixo', remove: 'Remover', inText: 'Está no texto.',
   },
   register: {

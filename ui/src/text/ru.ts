@@ -182,6 +182,7 @@ export const ru: Messages = {
     structure: 'Что меняется', change: { added: 'добавлен', removed: 'удалён', changed: 'изменён' }, onlyText: 'Узлы одинаковы; отличается только текст вокруг них.',
   },
   build: {
+    tried: 'Выражения в его строках', triedInput: 'Пример входных данных', triedHelp: 'На них вычисляются выражения. В определении можно назвать несколько примеров в «samples».',
     title: (name: string) => `Новая версия ${name}`, fresh: 'Новый процесс', draft: 'Черновик хранится в этом браузере', restored: 'Ваш прошлый черновик', undo: 'Отменить', redo: 'Повторить', download: 'Скачать', kind: 'Вид узла', addAfter: (name: string) => `Добавить после ${name}`, addLast: 'Добавить в конец', earlier: 'Выше', later: 'Ниже', remove: 'Удалить', inText: 'Записано в тексте.',
   },
   register: {
