@@ -201,6 +201,7 @@ export const de: Messages = {
     matrix: 'Wer was ausführen kann', nobody: 'kein Worker', runs: (worker: string, handler: string) => `${worker} führt ${handler} aus`,
   },
   queues: {
+    longest: 'Älteste',
     queue: 'Queue', running: 'Laufend', use: 'Auslastung', waiting: 'wartend', sleeping: 'Schlafend', concurrency: 'Gleichzeitig', perKey: 'Gleichzeitig je Schlüssel', rate: 'Startrate', unlimited: '–', full: 'voll', edit: 'Limits…', editOf: (name: string) => `Limits der Queue ${name}`, none: 'Keine Queues mit Limits oder Aufgaben.',
     used: (used: number, of: number) => `${number(used)} von ${number(of)} belegt`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Die neuen Limits gelten sofort und auf allen Workern. Zurzeit ${form(running, 'läuft', 'laufen')} ${count(running, 'Aufgabe', 'Aufgaben')} und ${form(waiting, 'wartet', 'warten')} ${number(waiting)}; laufende Aufgaben werden nicht angehalten.`,
     concurrencyHelp: 'Wie viele Aufgaben dieser Queue gleichzeitig laufen dürfen, auf allen Workern zusammen. Leer: kein Limit.', perKeyHelp: 'Dasselbe für jeden Concurrency-Schlüssel. Leer: kein Limit.', rateHelp: 'Wie viele Aufgaben in einem Zeitraum wie 1s oder 1m starten dürfen. Leer: kein Limit.', starts: 'Starts', per: 'pro', period: 'Zeitraum',

@@ -200,6 +200,7 @@ export const en = {
     matrix: 'Who can run what', nobody: 'nobody', runs: (worker: string, handler: string) => `${worker} runs ${handler}`,
   },
   queues: {
+    longest: 'Oldest',
     queue: 'Queue', running: 'Running', use: 'In use', waiting: 'waiting', sleeping: 'Sleeping', concurrency: 'At once', perKey: 'At once per key', rate: 'Rate', unlimited: '–', full: 'full', edit: 'Limits…', editOf: (name: string) => `Limits for queue ${name}`, none: 'No queues with limits or tasks.',
     used: (used: number, of: number) => `${used} of ${of} in use`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `The new limits apply at once, on all workers. ${count(running, 'task is', 'tasks are')} running now and ${count(waiting, 'task is', 'tasks are')} waiting; running tasks are not stopped.`,
     concurrencyHelp: 'How many tasks of this queue may run at the same time, on all workers together. Empty: no limit.', perKeyHelp: 'The same for each concurrency key. Empty: no limit.', rateHelp: 'How many tasks may start in a period such as 1s or 1m. Empty: no limit.', starts: 'Starts', per: 'per', period: 'Period',

@@ -200,6 +200,7 @@ export const pt: Messages = {
     matrix: 'Quem pode executar o quê', nobody: 'ninguém', runs: (worker: string, handler: string) => `${worker} executa ${handler}`,
   },
   queues: {
+    longest: 'Mais antiga',
     queue: 'Fila', running: 'Em execução', use: 'Uso', waiting: 'aguardando', sleeping: 'Adormecidas', concurrency: 'Simultâneas', perKey: 'Simultâneas por chave', rate: 'Taxa', unlimited: '–', full: 'cheia', edit: 'Limites…', editOf: (name: string) => `Limites da fila ${name}`, none: 'Nenhuma fila com limites ou tarefas.',
     used: (used: number, of: number) => `${number(used)} de ${number(of)} em uso`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Os novos limites valem imediatamente, em todos os workers. Agora há ${count(running, 'tarefa', 'tarefas')} em execução e ${number(waiting)} aguardando; tarefas em execução não são interrompidas.`,
     concurrencyHelp: 'Quantas tarefas desta fila podem ser executadas ao mesmo tempo, em todos os workers juntos. Vazio: sem limite.', perKeyHelp: 'O mesmo para cada chave de concorrência. Vazio: sem limite.', rateHelp: 'Quantas tarefas podem iniciar em um período como 1s ou 1m. Vazio: sem limite.', starts: 'Inícios', per: 'por', period: 'Período',

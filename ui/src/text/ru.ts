@@ -200,6 +200,7 @@ export const ru: Messages = {
     matrix: 'Кто что может выполнять', nobody: 'нет воркера', runs: (worker: string, handler: string) => `${worker} выполняет ${handler}`,
   },
   queues: {
+    longest: 'Дольше всех',
     queue: 'Очередь', running: 'Выполняются', use: 'Занято', waiting: 'ожидают', sleeping: 'Спят', concurrency: 'Одновременно', perKey: 'Одновременно на ключ', rate: 'Частота', unlimited: '–', full: 'заполнена', edit: 'Лимиты…', editOf: (name: string) => `Лимиты очереди ${name}`, none: 'Нет очередей с лимитами или задачами.',
     used: (used: number, of: number) => `Занято ${number(used)} из ${number(of)}`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Новые лимиты действуют сразу и на всех воркерах. Сейчас ${form(running, 'выполняется', 'выполняются', 'выполняются')} ${count(running, 'задача', 'задачи', 'задач')} и ${form(waiting, 'ожидает', 'ожидают', 'ожидают')} ${number(waiting)}; выполняющиеся задачи не останавливаются.`,
     concurrencyHelp: 'Сколько задач этой очереди могут выполняться одновременно на всех воркерах вместе. Пусто: без лимита.', perKeyHelp: 'То же для каждого ключа параллельности. Пусто: без лимита.', rateHelp: 'Сколько задач могут начаться за период, например 1s или 1m. Пусто: без лимита.', starts: 'Запуски', per: 'за', period: 'Период',
