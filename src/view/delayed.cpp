@@ -41,10 +41,11 @@ std::string reason_of(
     const std::vector<QueueUse>& queues,
     TimePoint now
 ) {
-    const bool is_served = std::any_of(workers.begin(), workers.end(), [&](const WorkerRow& worker) {
-        return worker.expires_at > now && contains(worker.handlers, tasks.handler) &&
-               (worker.queues.empty() || contains(worker.queues, tasks.queue));
-    });
+    const bool is_served =
+        std::any_of(workers.begin(), workers.end(), [&](const WorkerRow& worker) {
+            return worker.expires_at > now && contains(worker.handlers, tasks.handler) &&
+                   (worker.queues.empty() || contains(worker.queues, tasks.queue));
+        });
     if (!is_served) return "no_worker";
     if (queues.empty()) return "workers_busy";
     const QueueUse& use = queues.front();
@@ -136,8 +137,7 @@ void Delayed::publish(Groups groups) {
     is_complete_ = true;
 }
 
-std::vector<DelayedTasks> Delayed::report(
-    const std::function<bool(const std::string&)>& is_visible
+std::vector<DelayedTasks> Delayed::report(const std::function<bool(const std::string&)>& is_visible
 ) {
     std::vector<DelayedTasks> report;
     {

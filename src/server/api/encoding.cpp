@@ -36,12 +36,12 @@ bool is_zero_weight(std::string_view parameters) {
 
 /// Those whose answers have neither payloads nor secrets, and may be large.
 constexpr std::array<std::string_view, 20> kCompressed{
-    "getActivity", "getGraph", "getMetrics",
-    "getOpenapi", "getStepStats", "getWorkflow",
-    "getWorkflowLayout", "getWorkflowVersion", "listAudit",
-    "listDefinitionFiles", "listDelayed", "listGrants",
-    "listInstances", "listProjects", "listQueues",
-    "listUnserved", "listWorkers", "listWorkflows",
+    "getActivity",          "getGraph",           "getMetrics",
+    "getOpenapi",           "getStepStats",       "getWorkflow",
+    "getWorkflowLayout",    "getWorkflowVersion", "listAudit",
+    "listDefinitionFiles",  "listDelayed",        "listGrants",
+    "listInstances",        "listProjects",       "listQueues",
+    "listUnserved",         "listWorkers",        "listWorkflows",
     "listWorkflowVersions", "validateWorkflow",
 };
 

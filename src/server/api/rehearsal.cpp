@@ -167,8 +167,7 @@ http::Response evaluate_expressions(Call& call) {
             for (const model::TrialData& trial : trials) {
                 values.push_back(trial_json(place.run(source, trial)));
             }
-            results.push_back(
-                {{"text", at}, {"expression", source}, {"values", std::move(values)}}
+            results.push_back({{"text", at}, {"expression", source}, {"values", std::move(values)}}
             );
         }
     }
