@@ -79,6 +79,7 @@ void Activity::look_now(Duration time_max, Duration pause) {
             each = each->second.forget_before(now_) ? std::next(each) : workflows_.erase(each);
         }
     }
+    samples_.forget_before(now_);
     if (!live_.empty()) check_live(budget);
     read_new(budget);
     looked_ = clock_.steady_now();
@@ -237,7 +238,9 @@ void Activity::note_live(const InstanceRow& row) {
 }
 
 void Activity::count_end(const InstanceRow& row, Budget& budget) {
+    // All that the store may refuse comes first, so that nothing is counted twice.
     const bool was_undone = was_compensated(row, budget);
+    const Delays delays = read_delays(row, budget);
     const std::int64_t visits = visits_of(row.state);
     note(row.workflow, row.finished_at, [&](ActivityCell& cell) {
         switch (row.status) {
@@ -258,6 +261,23 @@ void Activity::count_end(const InstanceRow& row, Budget& budget) {
         cell.compensated += was_undone ? 1 : 0;
         cell.steps += visits;
     });
+    const Lock lock(mutex_);
+    WorkflowActivity* const counts = counts_of(row.workflow);
+    if (counts == nullptr) return;
+    counts->note_sample(row.finished_at, delays.levels, [&](ActivityCell& cell) {
+        for (const StartDelay& start : delays.starts) cell.delays.add(start.delay);
+    });
+}
+
+Activity::Delays Activity::read_delays(const InstanceRow& row, Budget& budget) {
+    Delays delays{.levels = samples_.missing(row.finished_at, now_), .starts = {}};
+    const auto is_wanted = [](bool is_missing) { return is_missing; };
+    if (std::none_of(delays.levels.begin(), delays.levels.end(), is_wanted)) return delays;
+    const auto events = store_.history({.instance = row.id, .limit = kEventsMax});
+    budget.rows -= static_cast<int>(events.size());
+    delays.starts = start_delays(events);
+    samples_.take(row.finished_at, delays.levels);
+    return delays;
 }
 
 bool Activity::was_compensated(const InstanceRow& row, Budget& budget) {
@@ -272,15 +292,17 @@ bool Activity::was_compensated(const InstanceRow& row, Budget& budget) {
 template <typename Change>
 void Activity::note(const std::string& workflow, TimePoint at, const Change& change) {
     const Lock lock(mutex_);
-    auto found = workflows_.find(workflow);
-    if (found == workflows_.end()) {
-        if (static_cast<int>(workflows_.size()) >= kWorkflowsMax) {
-            if (static_cast<int>(beyond_.size()) < kWorkflowsMax) beyond_.insert(workflow);
-            return;
-        }
-        found = workflows_.try_emplace(workflow).first;
+    if (WorkflowActivity* const counts = counts_of(workflow)) counts->note(at, now_, change);
+}
+
+WorkflowActivity* Activity::counts_of(const std::string& workflow) {
+    const auto found = workflows_.find(workflow);
+    if (found != workflows_.end()) return &found->second;
+    if (static_cast<int>(workflows_.size()) >= kWorkflowsMax) {
+        if (static_cast<int>(beyond_.size()) < kWorkflowsMax) beyond_.insert(workflow);
+        return nullptr;
     }
-    found->second.note(at, now_, change);
+    return &workflows_.try_emplace(workflow).first->second;
 }
 
 ActivityReport Activity::report(

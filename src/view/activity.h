@@ -16,6 +16,7 @@
 #include "support/sync.h"
 #include "view/activity_counts.h"
 #include "view/payload_json.h"
+#include "view/start_delay.h"
 
 namespace ebb::view {
 
@@ -49,6 +50,9 @@ struct ActivityReport {
 /// do not survive the process. What was purged before the first look is not in them, and an
 /// instance that was started in a transaction counts only if that committed within a minute.
 ///
+/// How long due tasks waited for a worker is in the histories only, so it is read of a sample of
+/// the instances that have ended, of all workflows together: ActivitySamples says of which.
+///
 /// Thread-safe. One thread looks at a time; the others answer with what is counted so far.
 class Activity {
  public:
@@ -56,6 +60,9 @@ class Activity {
     static constexpr int kWorkflowsMax = 200;  ///< that are counted
     static constexpr int kLiveMax = 50'000;    ///< live instances whose end is awaited
     static constexpr int kSeriesMax = 50;      ///< workflows in one report
+    /// Of the history of an instance in the sample of start delays. It counts as so many rows as
+    /// it has events.
+    static constexpr int kEventsMax = 200;
 
     /// Both must outlive it. It only reads.
     Activity(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
@@ -87,6 +94,12 @@ class Activity {
         bool is_dead = false;  ///< counted as a dead letter
     };
 
+    /// What an instance adds to the sample of start delays, and to which widths.
+    struct Delays {
+        ActivityLevels levels{};
+        std::vector<StartDelay> starts;
+    };
+
     struct Budget;
 
     void look_now(Duration time_max, Duration pause) EBB_REQUIRES(looking_);
@@ -99,11 +112,14 @@ class Activity {
     bool check_ended(const InstanceId& id, Budget& budget) EBB_REQUIRES(looking_);
     void count(const InstanceRow& row, Budget& budget) EBB_REQUIRES(looking_);
     void count_end(const InstanceRow& row, Budget& budget) EBB_REQUIRES(looking_);
+    Delays read_delays(const InstanceRow& row, Budget& budget) EBB_REQUIRES(looking_);
     void note_live(const InstanceRow& row) EBB_REQUIRES(looking_);
     bool was_compensated(const InstanceRow& row, Budget& budget) EBB_REQUIRES(looking_);
     template <typename Change>
     void note(const std::string& workflow, TimePoint at, const Change& change)
         EBB_REQUIRES(looking_);
+    /// The counts of a workflow; null beyond kWorkflowsMax.
+    WorkflowActivity* counts_of(const std::string& workflow) EBB_REQUIRES(looking_, mutex_);
 
     Store& store_;
     const Clock& clock_;
@@ -117,6 +133,7 @@ class Activity {
     std::set<InstanceId> recent_ EBB_GUARDED_BY(looking_);  ///< counted, from head_ on
     std::map<InstanceId, Live> live_ EBB_GUARDED_BY(looking_);
     std::optional<InstanceId> live_before_ EBB_GUARDED_BY(looking_);
+    ActivitySamples samples_ EBB_GUARDED_BY(looking_);
 
     mutable Mutex mutex_;
     std::map<std::string, WorkflowActivity> workflows_ EBB_GUARDED_BY(mutex_);

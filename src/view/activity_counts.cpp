@@ -76,6 +76,10 @@ const ActivityLevel& level_for(const ActivityQuery& query, TimePoint from, TimeP
     ));
 }
 
+Duration slot_of(std::size_t level) {
+    return kActivityLevels.at(level).step / ActivitySamples::kSamples;
+}
+
 }  // namespace
 
 void DurationHistogram::add(Duration duration) {
@@ -111,6 +115,30 @@ void ActivityCell::add(const ActivityCell& other) {
     compensated += other.compensated;
     steps += other.steps;
     durations.add(other.durations);
+    delays.add(other.delays);
+}
+
+ActivityLevels ActivitySamples::missing(TimePoint at, TimePoint now) const {
+    ActivityLevels levels{};
+    for (std::size_t level = 0; level < kActivityLevels.size(); ++level) {
+        const bool is_taken = taken_.at(level).contains(at.time_since_epoch() / slot_of(level));
+        levels.at(level) = !is_taken && WorkflowActivity::keeps(level, at, now);
+    }
+    return levels;
+}
+
+void ActivitySamples::take(TimePoint at, const ActivityLevels& levels) {
+    for (std::size_t level = 0; level < kActivityLevels.size(); ++level) {
+        if (levels.at(level)) taken_.at(level).insert(at.time_since_epoch() / slot_of(level));
+    }
+}
+
+void ActivitySamples::forget_before(TimePoint now) {
+    for (std::size_t level = 0; level < kActivityLevels.size(); ++level) {
+        const auto& [step, kept] = kActivityLevels.at(level);
+        const std::int64_t first = (now - kept - 3 * step).time_since_epoch() / slot_of(level);
+        taken_.at(level).erase(taken_.at(level).begin(), taken_.at(level).lower_bound(first));
+    }
 }
 
 ActivitySpan activity_span(const ActivityQuery& query, TimePoint now) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ struct ActivityCell {
     std::int64_t compensated = 0;
     std::int64_t steps = 0;         ///< visits of nodes by the instances that ended
     DurationHistogram durations{};  ///< from start to end, of those that completed
+    /// How long due tasks waited for a worker, in a sample of the instances that ended.
+    DurationHistogram delays{};
 
     void add(const ActivityCell& other);
 
@@ -85,6 +88,24 @@ inline constexpr std::array<ActivityLevel, 5> kActivityLevels{{
     {std::chrono::hours(12), ActivityQuery::kWindowMax},
 }};
 
+/// One value for each width.
+using ActivityLevels = std::array<bool, kActivityLevels.size()>;
+
+/// Which instances are in a sample: for each width at most kSamples in a bucket, evenly over its
+/// time. So a sample costs the same however much happens.
+class ActivitySamples {
+ public:
+    static constexpr int kSamples = 12;
+
+    /// The widths that keep `at` and have nothing of that part of a bucket in their sample.
+    ActivityLevels missing(TimePoint at, TimePoint now) const;
+    void take(TimePoint at, const ActivityLevels& levels);
+    void forget_before(TimePoint now);
+
+ private:
+    std::array<std::set<std::int64_t>, kActivityLevels.size()> taken_;
+};
+
 /// The buckets of `query`. Throws Error with InvalidArgument for a window, a step or an end that
 /// cannot be answered, and says what can.
 ActivitySpan activity_span(const ActivityQuery& query, TimePoint now);
@@ -97,11 +118,24 @@ class WorkflowActivity {
     template <typename Change>
     void note(TimePoint at, TimePoint now, const Change& change) {
         for (std::size_t level = 0; level < kActivityLevels.size(); ++level) {
-            const auto& [step, kept] = kActivityLevels.at(level);
-            // Two more than the window: it may begin in the middle of a bucket, and so may `now`.
-            if (at + kept + 2 * step < now || at > now + step) continue;
-            change(cells_.at(level)[at.time_since_epoch() / step]);
+            if (!keeps(level, at, now)) continue;
+            change(cells_.at(level)[at.time_since_epoch() / kActivityLevels.at(level).step]);
         }
+    }
+
+    /// Of the widths for which `levels` is true.
+    template <typename Change>
+    void note_sample(TimePoint at, const ActivityLevels& levels, const Change& change) {
+        for (std::size_t level = 0; level < kActivityLevels.size(); ++level) {
+            if (!levels.at(level)) continue;
+            change(cells_.at(level)[at.time_since_epoch() / kActivityLevels.at(level).step]);
+        }
+    }
+
+    static bool keeps(std::size_t level, TimePoint at, TimePoint now) {
+        const auto& [step, kept] = kActivityLevels.at(level);
+        // Two more than the window: it may begin in the middle of a bucket, and so may `now`.
+        return at + kept + 2 * step >= now && at <= now + step;
     }
 
     /// One cell for each bucket of the span, whose step is one of the levels'.

@@ -32,6 +32,8 @@ Json counts_json(const ActivityCell& cell) {
         {"steps", cell.steps},
         {"p50_seconds", seconds_json(cell.durations.quantile(kHalf))},
         {"p95_seconds", seconds_json(cell.durations.quantile(kMost))},
+        {"start_delay_p50_seconds", seconds_json(cell.delays.quantile(kHalf))},
+        {"start_delay_p95_seconds", seconds_json(cell.delays.quantile(kMost))},
     };
 }
 

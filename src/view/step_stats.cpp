@@ -7,6 +7,8 @@
 
 #include <ebb/diagram.h>
 
+#include "view/start_delay.h"
+
 namespace ebb::view {
 
 namespace {
@@ -68,21 +70,11 @@ Json node_json(const std::string& node, NodeStats stats) {
     };
 }
 
-/// How long each first attempt waited for a worker: since the event that has its input.
 void add_waits(const std::vector<HistoryEvent>& events, std::map<std::string, NodeStats>& nodes) {
-    std::map<Seq, TimePoint> times;
-    for (const HistoryEvent& event : events) {
-        times.emplace(event.seq, event.at);
-        const bool is_attempt = event.type == HistoryType::StepCompleted ||
-                                event.type == HistoryType::StepRetried ||
-                                event.type == HistoryType::StepFailed;
-        const auto due = times.find(event.ref);
-        const auto node = nodes.find(event.node);
-        const bool is_known = due != times.end() && node != nodes.end();
-        const bool is_first = event.attempt == 1 && event.started_at != TimePoint{};
-        if (!is_attempt || !is_first || !is_known) continue;
-        const Duration wait = std::max(Duration::zero(), Duration(event.started_at - due->second));
-        node->second.waits.push_back(std::chrono::duration<double>(wait).count());
+    for (const StartDelay& start : start_delays(events)) {
+        const auto node = nodes.find(start.node);
+        if (node == nodes.end()) continue;
+        node->second.waits.push_back(std::chrono::duration<double>(start.delay).count());
     }
 }
 

@@ -106,11 +106,11 @@ BODIES = {
 # They answer without an end, or end the caller's own login.
 SKIPPED = {"streamInstance", "streamTopics", "login", "logout"}
 # They have neither an instance nor a workflow in their path or body, and show what is in the grants.
-FILTERED = {"listWorkflows", "validateWorkflow", "rehearseWorkflow", "listRetention", "listInstances",
-            "countInstances", "getStats", "getActivity", "listQueues", "search", "listDecisions",
-            "listFailureGroups", "listFailures", "listAudit", "startBulk", "listBulks", "getBulk",
-            "pauseBulk", "resumeBulk",
-            "cancelBulk", "continueBulk"}
+FILTERED = {"listWorkflows", "validateWorkflow", "rehearseWorkflow", "evaluateExpressions",
+            "listRetention", "listInstances", "countInstances", "getStats", "getActivity",
+            "listDelayed", "listQueues", "search", "listDecisions", "listFailureGroups",
+            "listFailures", "listAudit", "startBulk", "listBulks", "getBulk", "pauseBulk",
+            "resumeBulk", "cancelBulk", "continueBulk"}
 
 
 class Matrix(AccessTest):

@@ -603,7 +603,7 @@ class Operations(ApiTest):
         while worker not in [row["id"] for row in self.api.get("/workers").json()["items"]]:
             self.assertLess(time.monotonic(), end, "the worker never appeared")
         self.assertGreaterEqual(self.api.get("/stats").json()["workers"]["alive"], 1)
-        self.api.get("/unserved")
+        self.assertEqual([self.api.get(path).status for path in ("/unserved", "/delayed")], [200, 200])
 
     def activity(self, **query):
         return self.api.get("/stats/activity", **query).json()

@@ -559,6 +559,38 @@ test('the builder shows a problem at its line and its node', async () => {
   assert.ok(await button('Register').isDisabled());
 });
 
+test('the builder says what an expression yields while it is typed', async () => {
+  await open('build/expenses?node=large');
+  const when = page.getByLabel('when', { exact: true });
+  await when.waitFor();
+  await page.getByLabel('Sample input').fill('{"amount": 700}');
+  const tried = page.locator('.field', { has: when }).locator('.tried');
+  await tried.getByText('= true').waitFor();
+  // Before it is in the text.
+  await when.fill('input.amount > 900');
+  await tried.getByText('= false').waitFor();
+  await when.fill('input.amount >');
+  await tried.locator('.s-failed').waitFor();
+  await when.press('Escape');
+  await page.getByLabel('Sample input').fill('{"amount": ');
+  await page.getByText(/This is not JSON/).waitFor();
+  await page.getByLabel('Sample input').fill('{"amount": 1}');
+  await when.fill('input.amount + 1');
+  await tried.getByText('= 2').waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('tasks that do not start say why and since when', async () => {
+  mock.world.delayed.push({ workflow: 'order', handler: 'charge', queue: 'payments', tasks: 37, since: new Date(Date.now() - 5 * 60_000).toISOString(), reason: 'queue_full', instance: mock.world.instances[0].id });
+  await open('');
+  const row = page.getByRole('listitem').filter({ hasText: 'tasks for “charge” do not start' });
+  await row.waitFor();
+  assert.match((await row.innerText()).replace(/\s+/g, ' '), /37 tasks for “charge” do not start All slots of the queue “payments” are in use\. order for 5 m/);
+  await row.getByRole('link', { name: 'tasks for “charge” do not start' }).click();
+  await page.waitForURL(/\/queues$/);
+  mock.world.delayed.pop();
+});
+
 test('the picture has a twin for the keyboard', async () => {
   await open(pagesOf(mock.world)['instance-graph']);
   await page.getByRole('button', { name: 'List', exact: true }).click();

@@ -65,7 +65,7 @@ test('what the overview needs is read once when it opens, and again when somethi
   // The time of this page stands still but for what the test gives it.
   await page.clock.install();
   await page.goto(mock.address);
-  const read = () => mock.control.requests.filter((one) => /^GET \/(failures\/groups|unserved|workflows|webhooks|admin\/definitions|stats|decisions|stats\/activity)\b/.test(one)).map((one) => one.replace(/\?.*/, '')).sort();
+  const read = () => mock.control.requests.filter((one) => /^GET \/(failures\/groups|delayed|unserved|workflows|webhooks|admin\/definitions|stats|decisions|stats\/activity)\b/.test(one)).map((one) => one.replace(/\?.*/, '')).sort();
   const until = async (test) => {
     while (!(await test())) await page.clock.runFor(50);
   };
@@ -73,7 +73,7 @@ test('what the overview needs is read once when it opens, and again when somethi
   // Whatever the stream has begun with is here.
   await until(() => mock.streams.size > 0);
   await page.clock.runFor(1000);
-  const all = ['GET /admin/definitions', 'GET /decisions', 'GET /failures/groups', 'GET /stats', 'GET /stats/activity', 'GET /unserved', 'GET /webhooks', 'GET /workflows'];
+  const all = ['GET /admin/definitions', 'GET /decisions', 'GET /delayed', 'GET /failures/groups', 'GET /stats', 'GET /stats/activity', 'GET /unserved', 'GET /webhooks', 'GET /workflows'];
   assert.deepEqual(read(), all);
   await page.clock.runFor(5000);
   await mock.until(() => all.every((one) => read().filter((other) => other === one).length === 2));

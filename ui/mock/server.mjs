@@ -217,6 +217,12 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     return tasks ? [{ handler: 'ship_abroad', queue: 'carriers', tasks }] : [];
   };
 
+  /** Tasks that do not start, by world.delayed: what a test adds, and those without a worker. */
+  const delayed = () => ({
+    items: [...unserved().map((one) => ({ ...one, workflow: 'order', since: new Date(world.now - 22 * 60_000).toISOString(), reason: 'no_worker', instance: world.instances[0].id })), ...world.delayed],
+    complete: true,
+  });
+
   function touch(row, type, status, more = {}) {
     const at = new Date().toISOString().replace('Z', '000Z');
     row.history.push({ seq: row.history.length + 1, at, type, node: null, path: null, visit: 0, attempt: 0, ref: 0, payload: null, worker: 'user:ann', started_at: null, ...more });
@@ -377,6 +383,18 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     ['GET', /^\/failures\/([^/]+)$/, ([group], query) => failuresOf(group, query)],
     ['GET', /^\/workflows$/, () => ({ items: world.definitions.map((one) => ({ ...registered(one), versions: one.version })).sort((a, b) => (a.name < b.name ? -1 : 1)), next_cursor: null })],
     ['POST', /^\/workflows\/validate$/, (_, __, body) => validate(String(body ?? ''))],
+    ['POST', /^\/workflows\/evaluate$/, (_, __, { texts, input }) => {
+      const value = (source) => {
+        try {
+          // The expressions of the tests are JavaScript, too.
+          return { value: Function('input', 'workflow', `return (${source})`)(input, { input }) };
+        } catch (error) {
+          return { error: error.message, unknown: false };
+        }
+      };
+      const sources = texts.flatMap((text, i) => (text.includes('${') ? [...text.matchAll(/\$\{([^}]*)\}/g)].map((found) => [i, found[1]]) : [[i, text]]));
+      return { results: sources.map(([text, expression]) => ({ text, expression, values: [{ sample: '', ...value(expression) }] })) };
+    }],
     ['POST', /^\/workflows\/rehearse$/, (_, __, body) => rehearse(body)],
     ['GET', /^\/workflows\/([^/]+)$/, ([name], _, __, request) => version_of(definition(name), request)],
     ['GET', /^\/workflows\/([^/]+)\/versions$/, ([name]) => {
@@ -402,6 +420,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     }],
     ['GET', /^\/workers$/, () => ({ items: world.workers })],
     ['GET', /^\/unserved$/, () => ({ items: unserved() })],
+    ['GET', /^\/delayed$/, () => delayed()],
     ['GET', /^\/queues$/, () => ({ items: world.queues })],
     ['PUT', /^\/queues\/([^/]+)$/, ([name], _, body) => {
       const queue = world.queues.find((one) => one.name === name);

@@ -90,7 +90,7 @@ export function makeWorld({ seed = 7, hostile = false, history = 0 } = {}) {
   for (const { workflow, script } of liveScripts(r)) add(workflow, now - r.int(60_000, workflow === 'expenses' ? 4 * 864e5 : 5e6), script);
   if (history) instances.push(longInstance(byName.get('order'), history, r, now));
   instances.sort((a, b) => (a.id < b.id ? 1 : -1));
-  return { now, r, definitions, instances, retention: { '*': { workflow: '*', completed: '30d', failed: '90d', updated_at: null, partitioned_by: null } }, queues: makeQueues(now, hostile), workers: makeWorkers(now, definitions, hostile), saved: {}, add, byName, listeners: new Set() };
+  return { now, r, delayed: hostile ? [{ workflow: HOSTILE, handler: HOSTILE, queue: HOSTILE, tasks: 2, since: new Date(now - 300_000).toISOString(), reason: 'queue_full', instance: instances[0].id }] : [], definitions, instances, retention: { '*': { workflow: '*', completed: '30d', failed: '90d', updated_at: null, partitioned_by: null } }, queues: makeQueues(now, hostile), workers: makeWorkers(now, definitions, hostile), saved: {}, add, byName, listeners: new Set() };
 }
 
 /** One instance with as many events as are wanted, for the windowed history. */

@@ -22,32 +22,6 @@ namespace {
 using yaml::LineTree;
 using yaml::TreeNode;
 
-class TrialVariables : public Variables {
- public:
-    TrialVariables(const Definition& definition, const TrialData& data, const Json* input)
-        : workflow_(
-              {{"input", data.input}, {"name", definition.name}, {"version", definition.version}}
-          ),
-          input_(input) {
-        for (const auto& [name, output] : data.outputs) outputs_[name] = {{"output", output}};
-    }
-
-    const Json* find(std::string_view name) const override {
-        if (name == "workflow") return &workflow_;
-        return name == "input" ? input_ : nullptr;
-    }
-
-    const Json* find_step(std::string_view name) const override {
-        const auto found = outputs_.find(name);
-        return found == outputs_.end() ? nullptr : &found->second;
-    }
-
- private:
-    Json workflow_;
-    std::map<std::string, Json, std::less<>> outputs_;
-    const Json* input_;
-};
-
 /// What the schemas of a definition say of variables and of the outputs of nodes.
 class DefinitionTypes : public expression::TypeSource {
     using StaticType = expression::StaticType;
@@ -109,22 +83,6 @@ std::string samples_text(const Document& document) {
     return tree.root().is_flow ? "{" + text + "}" : text;
 }
 
-/// What the expression reads and the data does not have, in words; empty if it has all.
-std::string unknown_in(const Expression& expression, const TrialData& data, bool has_input) {
-    for (const std::string& step : expression.steps_read()) {
-        if (!data.outputs.contains(step)) {
-            return fmt::format("the output of the step {}", model::in_quotes(step));
-        }
-    }
-    if (!expression.attempts_read().empty()) return "attempts";
-    for (const std::string& variable : expression.variables_read()) {
-        const bool is_known =
-            variable == "workflow" || variable == "steps" || (variable == "input" && has_input);
-        if (!is_known) return fmt::format("\"{}\" at this place", variable);
-    }
-    return {};
-}
-
 /// Is it evaluated with the input of the node around it?
 bool has_input_of_node(const LineTree& tree, int scalar) {
     for (int at = scalar; at > 0; at = tree.at(at).parent) {
@@ -169,68 +127,15 @@ std::optional<ExpressionPlace> expression_at(const LineTree& tree, std::size_t o
 }
 
 Evaluation::Evaluation(const Document& document, const CheckSettings& settings, int scalar)
-    : definition_(document.checked(settings).definition), walk_(definition_) {
-    if (has_input_of_node(document.tree(), scalar)) {
-        find_input(walk_.find(node_around(document.tree(), scalar)));
-    }
-}
-
-/// `input` is what arrives at the node: the output of the node before it. A first node has the
-/// input of what it is in.
-void Evaluation::find_input(int number) {
-    // The turns of a loop have different ones.
-    if (number >= 0 && walk_.is_a<Loop>(number)) return;
-    while (number >= 0) {
-        const model::Placed& here = walk_.at(number);
-        if (here.index > 0) {
-            const auto is_before = [&here](const model::Placed& other) {
-                return other.parent == here.parent && other.block == here.block &&
-                       other.index == here.index - 1;
-            };
-            const auto& nodes = walk_.nodes();
-            const auto before = std::find_if(nodes.begin(), nodes.end(), is_before);
-            if (before == nodes.end()) return;
-            number = static_cast<int>(before - nodes.begin());
-            const bool passes_on = walk_.is_a<Delay>(number) || walk_.is_a<Savepoint>(number);
-            if (passes_on) continue;
-            before_ = before->node->name;
-            return;
-        }
-        if (here.parent < 0) {
-            is_instance_input_ = true;
-            return;
-        }
-        number = here.parent;
-        const bool passes_on = walk_.is_a<Condition>(number) || walk_.is_a<Switch>(number) ||
-                               walk_.is_a<Parallel>(number);
-        if (!passes_on) return;
-    }
-}
-
-Trial Evaluation::run(const std::string& source, const TrialData& data) const {
-    Trial trial{.name = data.name};
-    const auto output = data.outputs.find(before_);
-    const Json* input = is_instance_input_ ? &data.input : nullptr;
-    if (!before_.empty() && output != data.outputs.end()) input = &output->second;
-    try {
-        const Expression expression = Expression::compile(source);
-        const std::string unknown = unknown_in(expression, data, input != nullptr);
-        if (!unknown.empty()) {
-            trial.is_unknown = true;
-            trial.error = fmt::format("The sample does not say {}.", unknown);
-            return trial;
-        }
-        trial.value = expression.evaluate(TrialVariables(definition_, data, input));
-    } catch (const ExpressionError& error) {
-        trial.error = error.message();
-    }
-    return trial;
-}
+    : place_(
+          document.checked(settings).definition,
+          has_input_of_node(document.tree(), scalar) ? node_around(document.tree(), scalar) : ""
+      ) {}
 
 std::string Evaluation::type(const std::string& source) const {
-    DefinitionTypes types(walk_, definition_);
-    if (is_instance_input_) types.set_instance_input();
-    if (!before_.empty()) types.set_input_of(before_);
+    DefinitionTypes types(place_.walk(), place_.definition());
+    if (place_.reads_instance_input()) types.set_instance_input();
+    if (!place_.before().empty()) types.set_input_of(place_.before());
     try {
         return expression::to_text(expression::type_of(Expression::compile(source), types));
     } catch (const ExpressionError&) {

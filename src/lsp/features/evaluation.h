@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <ebb/json.h>
 
-#include "core/model/walk.h"
+#include "core/model/trial.h"
 #include "lsp/document.h"
 #include "lsp/features/names.h"
 
@@ -16,19 +15,8 @@
 
 namespace ebb::lsp {
 
-/// What an expression is tried on.
-struct TrialData {
-    std::string name{};                                  ///< of the sample
-    Json input{};                                        ///< of the instance
-    std::map<std::string, Json, std::less<>> outputs{};  ///< of steps
-};
-
-struct Trial {
-    std::string name{};
-    Json value{};
-    std::string error{};      ///< empty = it has a value
-    bool is_unknown = false;  ///< the expression reads what the data does not have
-};
+using model::Trial;
+using model::TrialData;
 
 /// The `samples` of the text, also of a broken one.
 std::vector<TrialData> samples_of(const Document& document);
@@ -41,22 +29,19 @@ class Evaluation {
  public:
     Evaluation(const Document& document, const CheckSettings& settings, int scalar);
 
-    Trial run(const std::string& source, const TrialData& data) const;
+    Trial run(const std::string& source, const TrialData& data) const {
+        return place_.run(source, data);
+    }
 
     /// The types that the value can have by the schemas of the workflow, for people; empty if it
     /// can be anything or if the source does not compile.
     std::string type(const std::string& source) const;
 
     /// Does `input` mean the instance's input here, whatever the steps do?
-    bool reads_instance_input() const { return is_instance_input_; }
+    bool reads_instance_input() const { return place_.reads_instance_input(); }
 
  private:
-    const Definition& definition_;
-    model::Walk walk_;
-    bool is_instance_input_ = false;
-    std::string before_{};  ///< the node whose output `input` is; empty = unknown
-
-    void find_input(int number);
+    model::TrialPlace place_;
 };
 
 }  // namespace ebb::lsp

@@ -35,14 +35,14 @@ bool is_zero_weight(std::string_view parameters) {
 }
 
 /// Those whose answers have neither payloads nor secrets, and may be large.
-constexpr std::array<std::string_view, 19> kCompressed{
-    "getActivity",      "getGraph",          "getMetrics",
-    "getOpenapi",       "getStepStats",      "getWorkflow",
-    "listAudit",        "getWorkflowLayout", "getWorkflowVersion",
-    "listGrants",       "listInstances",     "listDefinitionFiles",
-    "listProjects",     "listQueues",        "listUnserved",
-    "listWorkers",      "listWorkflows",     "listWorkflowVersions",
-    "validateWorkflow",
+constexpr std::array<std::string_view, 20> kCompressed{
+    "getActivity",          "getGraph",           "getMetrics",
+    "getOpenapi",           "getStepStats",       "getWorkflow",
+    "getWorkflowLayout",    "getWorkflowVersion", "listAudit",
+    "listDefinitionFiles",  "listDelayed",        "listGrants",
+    "listInstances",        "listProjects",       "listQueues",
+    "listUnserved",         "listWorkers",        "listWorkflows",
+    "listWorkflowVersions", "validateWorkflow",
 };
 
 bool is_text(std::string_view type) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "server/api/settings.h"
 #include "server/live/hub.h"
 #include "support/clock.h"
+#include "view/delayed.h"
 #include "view/instance_json.h"
 #include "view/retention_json.h"
 #include "view/worker_json.h"
@@ -86,6 +88,20 @@ http::Response list_unserved(Service& service, Call& call) {
         items.push_back(view::unserved_json(tasks));
     }
     return json_response(200, Json{{"items", std::move(items)}});
+}
+
+/// One look of the server, and how long it then leaves the store alone, however many ask.
+constexpr Duration kDelayedLookMax = std::chrono::milliseconds(100);
+constexpr Duration kDelayedPause = std::chrono::seconds(5);
+
+http::Response list_delayed(view::Delayed& delayed, Call& call) {
+    call.query.check_all_used();
+    const auto is_visible = [&](const std::string& workflow) {
+        return !is_system_workflow(workflow) && call.principal.may_with("workers.read", workflow);
+    };
+    delayed.look(kDelayedLookMax, delayed.is_complete() ? kDelayedPause : Duration::zero());
+    auto tasks = delayed.report(is_visible);
+    return json_response(200, view::delayed_json(tasks, delayed.is_complete()));
 }
 
 http::Response list_queues(Service& service, Call& call) {
@@ -240,6 +256,15 @@ void add_operation_routes(Routes& routes, Service& service) {
     add("GET", "/stats", "getStats", "stats.read", get_stats);
     add("GET", "/workers", "listWorkers", "workers.read", list_workers, Reach::Server);
     add("GET", "/unserved", "listUnserved", "workers.read", list_unserved, Reach::Server);
+    auto delayed = std::make_shared<view::Delayed>(service.reads, service.clock);
+    routes.push_back({
+        .method = "GET",
+        .path = "/delayed",
+        .operation = "listDelayed",
+        .permission = "workers.read",
+        .handle = [delayed](Call& call) { return list_delayed(*delayed, call); },
+        .reach = Reach::Project,
+    });
     add("GET", "/queues", "listQueues", "workers.read", list_queues);
     add("GET", "/queues/{name}", "getQueue", "workers.read", get_queue);
     add("PUT", "/queues/{name}", "setQueue", "queues.write", set_queue);

@@ -1,4 +1,4 @@
-// The route that says what a definition would do.
+// The routes that say what a definition would do.
 
 #include <utility>
 
@@ -8,6 +8,7 @@
 #include <ebb/yaml.h>
 
 #include "core/model/samples.h"
+#include "core/model/trial.h"
 #include "server/api/body.h"
 #include "server/api/service.h"
 #include "support/clock.h"
@@ -21,6 +22,8 @@ namespace {
 constexpr std::size_t kCodeBytesMax = 128;
 constexpr std::size_t kMessageBytesMax = 1'024;
 constexpr std::size_t kDurationBytesMax = 32;
+constexpr std::size_t kTextsMax = 100;
+constexpr std::size_t kExpressionsMax = 200;
 constexpr Duration kTakesMax = std::chrono::hours(24 * 366);
 
 /// What is rehearsed. An object is the definition itself; a text is its YAML.
@@ -109,9 +112,82 @@ http::Response rehearse_workflow(Call& call) {
     return json_response(200, view::rehearsal_json(rehearse(subject.definition, options)));
 }
 
+/// What the expressions are tried on: `input`, or else the definition's `samples`.
+std::vector<model::TrialData> read_trials(Body& body, const Subject& subject) {
+    std::vector<model::TrialData> trials;
+    if (const auto input = body.payload("input")) {
+        trials.push_back({.name = {}, .input = Json::parse(*input), .outputs = {}});
+    } else {
+        for (const model::Sample& sample :
+             model::samples_of(yaml::parse_yaml_document(subject.text, ""))) {
+            trials.push_back(
+                {.name = sample.name, .input = Json::parse(sample.input), .outputs = {}}
+            );
+        }
+    }
+    if (auto steps = body.object("steps")) {
+        for (const std::string& name : steps->names()) {
+            const Json output = Json::parse(steps->payload(name).value_or("null"));
+            for (model::TrialData& trial : trials) trial.outputs[name] = output;
+        }
+    }
+    return trials;
+}
+
+view::Json trial_json(const model::Trial& trial) {
+    view::Json json{{"sample", trial.name}};
+    if (trial.error.empty()) {
+        json["value"] = trial.value;
+    } else {
+        json["error"] = trial.error;
+        json["unknown"] = trial.is_unknown;
+    }
+    return json;
+}
+
+http::Response evaluate_expressions(Call& call) {
+    call.query.check_all_used();
+    Body body(call.request.body);
+    const Subject subject = read_subject(body);
+    const auto node = body.text("node", DefinitionLimits::kNameBytesMax).value_or("");
+    const auto texts = body.texts("texts", kTextsMax);
+    const std::vector<model::TrialData> trials = read_trials(body, subject);
+    body.check_all_used();
+    const model::TrialPlace place(subject.definition, node);
+    view::Json results = view::Json::array();
+    for (std::size_t at = 0; at < texts.size(); ++at) {
+        for (const std::string& source : model::expressions_of(texts[at])) {
+            if (results.size() == kExpressionsMax) {
+                throw Problem(
+                    "limit_exceeded",
+                    fmt::format("At most {} expressions are tried at once.", kExpressionsMax)
+                );
+            }
+            view::Json values = view::Json::array();
+            for (const model::TrialData& trial : trials) {
+                values.push_back(trial_json(place.run(source, trial)));
+            }
+            results.push_back({{"text", at}, {"expression", source}, {"values", std::move(values)}}
+            );
+        }
+    }
+    return json_response(200, view::Json{{"results", std::move(results)}});
+}
+
 }  // namespace
 
 void add_rehearsal_routes(Routes& routes) {
+    routes.push_back(
+        {.method = "POST",
+         .path = "/workflows/evaluate",
+         .operation = "evaluateExpressions",
+         .permission = "workflows.read",
+         .handle = evaluate_expressions,
+         .body_bytes_max = kJsonBytesMax,
+         .media_types = {"application/json"},
+         .reach = Reach::Project,
+         .audited = Audited::Never}
+    );
     routes.push_back(
         {.method = "POST",
          .path = "/workflows/rehearse",

@@ -64,6 +64,32 @@ class ActivityTest : public ::testing::Test {
         ASSERT_EQ(store.commit({&commit, 1}).at(0), CommitResult::Committed);
     }
 
+    /// One step: due at the start, and started `delay` later.
+    void run(Duration delay) {
+        const InstanceId id = start();
+        const auto row = store.load(id);
+        const TimePoint due = clock.now();
+        clock.advance(delay + 1s);
+        const std::vector<HistoryEvent> events{
+            {.seq = 2,
+             .type = HistoryType::StepCompleted,
+             .attempt = 1,
+             .ref = 1,
+             .started_at = due + delay,
+             .at = clock.now()},
+        };
+        const Commit commit{
+            .instance = id,
+            .expected_revision = row->revision,
+            .status = InstanceStatus::Completed,
+            .state = row->state,
+            .history = events,
+            .tasks = {},
+            .now = clock.now(),
+        };
+        ASSERT_EQ(store.commit({&commit, 1}).at(0), CommitResult::Committed);
+    }
+
     ActivityReport report(const ActivityQuery& query = {}) {
         return activity.report(query, [](const std::string&) { return true; });
     }
@@ -102,6 +128,37 @@ TEST_F(ActivityTest, counts_starts_and_ends) {
     EXPECT_EQ(order.compensated, 1);
     EXPECT_EQ(order.steps, 9);
     EXPECT_EQ(order.durations.count(), 1);
+}
+
+TEST_F(ActivityTest, knows_how_long_due_tasks_waited_for_a_worker) {
+    run(20s);
+    clock.advance(10min);
+    run(90s);
+    look();
+    look();
+    const ActivityReport found = report({.window = 1h, .step = 5min});
+    const DurationHistogram& delays = found.all.total.delays;
+    ASSERT_EQ(delays.count(), 2);
+    EXPECT_NEAR(static_cast<double>(delays.quantile(0.5)->count()), 20e6, 2e6);
+    EXPECT_NEAR(static_cast<double>(delays.quantile(0.95)->count()), 90e6, 9e6);
+    std::vector<std::int64_t> counts;
+    for (const ActivityCell& cell : found.all.buckets) counts.push_back(cell.delays.count());
+    EXPECT_EQ(counts.at(counts.size() - 1) + counts.at(counts.size() - 2), 1);
+}
+
+TEST_F(ActivityTest, reads_start_delays_of_a_few_instances_in_each_bucket) {
+    constexpr int kMany = 200;
+    for (int n = 0; n < kMany; ++n) run(1s);
+    look();
+    EXPECT_EQ(total().completed, kMany);
+    // They end within 400 s. A bucket of a minute is sampled every 5 s, one of 30 minutes every
+    // 150 s.
+    const std::int64_t hour = total({.window = 1h}).delays.count();
+    const std::int64_t day = total({.window = 24h}).delays.count();
+    EXPECT_GE(hour, 400 / 5);
+    EXPECT_LE(hour, 400 / 5 + 1);
+    EXPECT_GE(day, 2);
+    EXPECT_LE(day, 4);
 }
 
 TEST_F(ActivityTest, another_look_counts_nothing_twice) {

@@ -4,8 +4,9 @@ import { api } from '../lib/base';
 export const ACCEPT = 'application/json';
 const asked = new Map<string, Promise<Response>>();
 
-/** Begins to read `path`. */
+/** Begins to read `path`, if that has not begun. */
 export function ask(path: string) {
+  if (asked.has(path)) return;
   const answer = fetch(api + path, { headers: { Accept: ACCEPT } });
   // The call that takes it sees the error.
   answer.catch(() => undefined);

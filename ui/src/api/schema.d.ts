@@ -810,6 +810,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/delayed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tasks that have been due for more than a minute, and why no worker starts them
+         * @description The server reads live instances to find them, at most 4,000 in 100 ms and then not for 5 s, and only while a queue has due tasks: as long as `complete` is false, the next request goes on. Without the workflows of the server itself.
+         */
+        get: operations["listDelayed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/unserved": {
         parameters: {
             query?: never;
@@ -1596,6 +1616,27 @@ export interface paths {
          * @description Changes nothing. The answer is 200 whether the definition is valid or not.
          */
         post: operations["validateWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what expressions of a definition yield
+         * @description Tries expressions on the input that is given, or on each of the `samples` of the definition. Nothing is stored. What
+         *     the data does not say, such as the output of a step that is not in `steps`, is an error with `unknown`.
+         */
+        post: operations["evaluateExpressions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2450,6 +2491,9 @@ export interface components {
             /** @description From the start to the end of the half of the instances that completed, within 10 %. */
             p50_seconds: number | null;
             p95_seconds: number | null;
+            /** @description How long the half of the due tasks waited for a worker, in a sample of the instances that ended, within 10 %. */
+            start_delay_p50_seconds: number | null;
+            start_delay_p95_seconds: number | null;
         };
         /** @description One value for each bucket, the oldest first. */
         ActivityBuckets: {
@@ -2463,6 +2507,8 @@ export interface components {
             steps: components["schemas"]["ActivityColumn"];
             p50_seconds: components["schemas"]["ActivityDurations"];
             p95_seconds: components["schemas"]["ActivityDurations"];
+            start_delay_p50_seconds: components["schemas"]["ActivityDurations"];
+            start_delay_p95_seconds: components["schemas"]["ActivityDurations"];
         };
         ActivityColumn: number[];
         ActivityDurations: (number | null)[];
@@ -2527,6 +2573,21 @@ export interface components {
             queues: string[];
             started_at: components["schemas"]["Time"];
             expires_at: components["schemas"]["Time"];
+        };
+        Delayed: {
+            workflow: string;
+            handler: string;
+            queue: string;
+            tasks: number;
+            /** @description When the first of them was due. */
+            since: components["schemas"]["Time"];
+            /**
+             * @description Why the first of them does not start: no living worker has its handler for its queue; the queue lets nothing start, or all its slots are in use, or all slots of its key, or its rate is used up; or all workers that have the handler are busy.
+             * @enum {string}
+             */
+            reason: "no_worker" | "queue_closed" | "queue_full" | "queue_key" | "queue_rate" | "workers_busy";
+            /** @description The instance of the first of them. */
+            instance: components["schemas"]["Id"];
         };
         Unserved: {
             handler: string;
@@ -2975,6 +3036,22 @@ export interface components {
              * @example 30s
              */
             takes?: string;
+        };
+        Evaluated: {
+            results: {
+                /** @description The text in which it is. */
+                text: number;
+                expression: string;
+                values: {
+                    /** @description Empty for `input`. */
+                    sample: string;
+                    /** @description Absent if there is an error. */
+                    value?: unknown;
+                    error?: string;
+                    /** @description The data does not have what the expression reads. */
+                    unknown?: boolean;
+                }[];
+            }[];
         };
         Rehearsal: {
             status: components["schemas"]["InstanceStatus"];
@@ -4713,6 +4790,31 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listDelayed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By workflow, handler and queue; the longest delayed first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Delayed"][];
+                        /** @description All live instances have been read. */
+                        complete: boolean;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listUnserved: {
         parameters: {
             query?: never;
@@ -6149,6 +6251,43 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    evaluateExpressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The definition as JSON, or as a string with its YAML. */
+                    definition: Record<string, never> | string;
+                    /** @description The node at which they stand: it says what `input` is. */
+                    node?: string;
+                    /** @description Templates, whose expressions are tried, or expressions without `${ }`. */
+                    texts: string[];
+                    /** @description The input of the instance, in place of the `samples`. */
+                    input?: unknown;
+                    /** @description Outputs of steps by their names. */
+                    steps?: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description By expression, in the order of the texts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evaluated"];
+                };
+            };
+            422: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };

@@ -3,7 +3,7 @@ import { call, connection, get, Problem, type AwaitedDecision, type Me, type Ser
 import { ask } from '../api/first';
 import { live, reconnect, subscribe } from '../api/live.svelte';
 import { clock } from './clock.svelte';
-import { OVERVIEW_FIRST } from './overview';
+import { OVERVIEW_FIRST, rememberFirst } from './overview';
 import { route } from './router.svelte';
 
 let me = $state.raw<Me | undefined>();
@@ -115,6 +115,7 @@ export async function login(secret: string) {
 }
 
 export async function logout() {
+  rememberFirst([]);
   const ended = (await call<{ logout_url: string } | undefined>('/session', { method: 'DELETE' })).data;
   // The provider that has made the session has one of its own.
   if (ended?.logout_url) location.assign(ended.logout_url);
@@ -133,8 +134,9 @@ export async function startSession() {
 
 /** The page that opens is still being built. */
 function askForOverview() {
-  if (route.parts.length > 0) return;
-  for (const [permission, path] of Object.entries(OVERVIEW_FIRST)) if (can(permission)) ask(path);
+  const first = Object.entries(OVERVIEW_FIRST).flatMap(([permission, path]) => (can(permission) ? [path] : []));
+  rememberFirst(first);
+  if (route.parts.length === 0) first.forEach(ask);
 }
 
 export async function load() {

@@ -49,19 +49,22 @@ export const en = {
     chunk: 'This page could not be loaded. The server was probably updated.', reload: 'Reload', noPage: 'There is no such page', noPageHint: 'The address may be misspelled, or the link may be of another version.',
   },
   overview: {
-    refused: (n: number) => form(n, 'workflow file is not registered', 'workflow files are not registered'), refusedWhy: 'They are invalid, or their version is registered with other content.',
-    suspended: (n: number) => form(n, 'webhook is suspended', 'webhooks are suspended'), suspendedWhy: 'Their events wait and are not sent.',
+    refused: (n: number) => form(n, 'workflow file is not registered', 'workflow files are not registered'), refusedWhy: (n: number): string => (n === 1 ? 'It is invalid, or its version is registered with other content.' : 'They are invalid, or their version is registered with other content.'),
+    suspended: (n: number) => form(n, 'webhook is suspended', 'webhooks are suspended'), suspendedWhy: (n: number): string => (n === 1 ? 'Its events wait and are not sent.' : 'Their events wait and are not sent.'),
     attention: 'Needs attention', quiet: 'All quiet: nothing waits for a person, no dead letters, every handler has a worker.', now: 'Now',
     overdue: (n: number) => form(n, 'decision is overdue', 'decisions are overdue'),
     decisions: (n: number) => form(n, 'decision is open', 'decisions are open'),
     oldest: (time: string) => (time.startsWith('NaN') ? '' : `oldest ${time}`),
-    unserved: (handler: string) => `no worker for “${handler}”`, unservedWhy: 'Tasks are due, but no living worker has this handler.',
+    unserved: (handler: string) => `no worker for “${handler}”`, unservedWhy: (n: number): string => (n === 1 ? 'A task is due, but no living worker has this handler.' : 'Tasks are due, but no living worker has this handler.'),
     queue: (queue: string) => `queue ${queue}`,
-    stuck: (n: number) => form(n, 'handler call does not return', 'handler calls do not return'), stuckWhy: 'They were given up after their timeout, and still hold threads of this server.',
-    deadWorkers: (n: number) => form(n, 'worker stopped without signing off', 'workers stopped without signing off'), deadWorkersWhy: 'Other workers take over their tasks.',
+    stuck: (n: number) => form(n, 'handler call does not return', 'handler calls do not return'), stuckWhy: (n: number): string => (n === 1 ? 'It was given up after its timeout, and still holds a thread of this server.' : 'They were given up after their timeout, and still hold threads of this server.'),
+    deadWorkers: (n: number) => form(n, 'worker stopped without signing off', 'workers stopped without signing off'), deadWorkersWhy: (n: number): string => (n === 1 ? 'Other workers take over its tasks.' : 'Other workers take over their tasks.'),
+    delayed: (n: number, handler: string) => form(n, `task for “${handler}” does not start`, `tasks for “${handler}” do not start`), waited: (time: string) => `for ${time}`,
+    delayWhy: { no_worker: (_: string) => 'No living worker has this handler for the queue.', queue_closed: (queue: string) => `An operator has stopped the queue “${queue}”.`, queue_full: (queue: string) => `All slots of the queue “${queue}” are in use.`, queue_key: (queue: string) => `All slots of its key in the queue “${queue}” are in use.`, queue_rate: (queue: string) => `The rate of the queue “${queue}” is used up.`, workers_busy: (_: string) => 'All workers that have this handler are busy.' } as Record<string, (queue: string) => string>,
     quantiles: 'p50 / p95', live: 'live', total: 'total', share: 'by status',
   },
   activity: {
+    delay: 'Start delay', delayHelp: 'From when a task is due until a worker starts it, in a sample of the instances that ended.', noStarts: 'No task was started in this time.',
     byStep: 'By step', newest: (n: number) => `Of the newest ${count(n, 'instance', 'instances')}.`, leftOut: (n: number) => `Left out, because their histories are long: ${number(n)}.`, visits: 'Visits', retried: 'Retried', endsIn: (time: string) => `usually ends in ${time}`,
     title: 'Activity', window: 'Window', last: (window: string) => ({ '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '7d': '7 days', '30d': '30 days' })[window] ?? window,
     ends: 'Started and ended', durations: 'How long it took', started: 'started', failed: 'failed or dead letter', stopped: 'cancelled or aborted', stoppedShort: 'stopped', compensated: 'undone', steps: 'steps', p50: 'half within', p95: '95 % within', span: 'Time', table: 'As a table',
@@ -107,7 +110,7 @@ export const en = {
     able: (n: number, more: string) => `This is possible for ${number(n)}${more} of them.`, leftOut: 'left out', noneAble: 'No action is possible: these instances have ended.', onlyDead: 'Only dead letters can be retried. A failed instance has ended; it can be started again from its page.', nothingDone: 'nothing done',
     all: 'Act on all that match', button: 'Act on all…', action: 'Action', filter: 'Filter', instances: 'Instances', rate: 'At most', progress: 'Progress', by: 'By', begun: 'Begun', ended: 'Ended', done: 'Done', unchanged: 'Nothing to do', skipped: 'Skipped', failed: 'Failed', speed: 'Per second', eta: 'Left',
     actions: { cancel: 'Cancel', abort: 'Abort', pause: 'Pause', resume: 'Resume', requeue: 'Retry', rerun: 'Start again' }, rateHelp: 'The highest rate, such as 100/1s or 600/1m. Empty: no limit.', canary: 'Retry one first, and stop if it fails again.', nothing: 'No instance matches.', matches: (n: string) => `${n} match now`,
-    pause: 'Pause', resume: 'Continue', cancel: 'End it here', goOn: 'Continue nevertheless', canaryFailed: 'The instances that were retried first have failed again. Look at them, then continue or end it here.', waits: 'waits for you', trouble: 'Its last attempt failed and is repeated.', counting: 'counting…', seen: (n: string, all: string) => `${n} of ${all}`,
+    pause: 'Pause', resume: 'Continue', cancel: 'End it here', goOn: 'Continue nevertheless', canaryFailed: (n: number): string => (n === 1 ? 'The instance that was retried first has failed again. Look at it, then continue or end it here.' : 'The instances that were retried first have failed again. Look at them, then continue or end it here.'), waits: 'waits for you', trouble: 'Its last attempt failed and is repeated.', counting: 'counting…', seen: (n: string, all: string) => `${n} of ${all}`,
     named: (n: number) => count(n, 'chosen instance', 'chosen instances'), leftAlone: 'Left alone', left: (n: number) => `Left alone: ${n}`, none: 'No bulk operations in the last 30 days.', noneHint: 'Choose instances by a filter, then “Act on all…”', newest: 'Newest',
   },
   act: {
@@ -154,7 +157,7 @@ export const en = {
     notYet: 'Not reached yet.', visit: (n: number, all: number) => `Visit ${n} of ${all}`, toHistory: 'Events of this step',
   },
   history: {
-    type: 'Type', allTypes: 'All types', node: 'Step', at: 'At', attempt: 'Attempt', took: 'Duration', about: 'About', by: 'By', count: (n: string) => `${n} events`, following: 'following', toEnd: 'To the end', event: (seq: number) => `Event ${seq}`,
+    type: 'Type', allTypes: 'All types', node: 'Step', at: 'At', attempt: 'Attempt', took: 'Duration', about: 'About', by: 'By', count: (n: number) => count(n, 'event', 'events'), following: 'following', toEnd: 'To the end', event: (seq: number) => `Event ${seq}`,
   },
   data: {
     input: 'Input', output: 'Output', error: 'Error', instanceInput: 'Input of the instance', instanceOutput: 'Output of the instance', outputOf: (node: string) => `Output of ${node}`, find: 'Find in the data', left: 'Left', right: 'Right', nothing: 'nothing',
@@ -179,6 +182,7 @@ export const en = {
     structure: 'What changes', change: { added: 'added', removed: 'removed', changed: 'changed' }, onlyText: 'The nodes are the same; only the text around them differs.',
   },
   build: {
+    tried: 'Expressions in its lines', triedInput: 'Sample input', triedHelp: 'What expressions are tried on. A definition can name several inputs in “samples”.',
     title: (name: string) => `New version of ${name}`, fresh: 'New workflow', draft: 'Draft, kept in this browser', restored: 'Your draft from last time', undo: 'Undo', redo: 'Redo', download: 'Download', kind: 'Kind of node', addAfter: (name: string) => `Add after ${name}`, addLast: 'Add at the end', earlier: 'Move up', later: 'Move down', remove: 'Remove', inText: 'Written in the text.',
   },
   register: {
@@ -196,6 +200,7 @@ export const en = {
     matrix: 'Who can run what', nobody: 'nobody', runs: (worker: string, handler: string) => `${worker} runs ${handler}`,
   },
   queues: {
+    longest: 'Oldest',
     queue: 'Queue', running: 'Running', use: 'In use', waiting: 'waiting', sleeping: 'Sleeping', concurrency: 'At once', perKey: 'At once per key', rate: 'Rate', unlimited: '–', full: 'full', edit: 'Limits…', editOf: (name: string) => `Limits for queue ${name}`, none: 'No queues with limits or tasks.',
     used: (used: number, of: number) => `${used} of ${of} in use`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `The new limits apply at once, on all workers. ${count(running, 'task is', 'tasks are')} running now and ${count(waiting, 'task is', 'tasks are')} waiting; running tasks are not stopped.`,
     concurrencyHelp: 'How many tasks of this queue may run at the same time, on all workers together. Empty: no limit.', perKeyHelp: 'The same for each concurrency key. Empty: no limit.', rateHelp: 'How many tasks may start in a period such as 1s or 1m. Empty: no limit.', starts: 'Starts', per: 'per', period: 'Period',
@@ -233,7 +238,7 @@ export const en = {
     who: 'Who', action: 'Operation', target: 'Target', workflow: 'Workflow', since: 'In the last', only: (value: string) => `Only rows with ${value}`, count: (n: number) => count(n, 'row', 'rows'), none: 'Nothing is recorded yet. Every request that may change something has a row here.', noMatch: 'No row matches.', row: (n: number) => `Row ${n} of its chain`,
     whole: (n: number) => `Chain of hashes unbroken in the ${count(n, 'row', 'rows')} shown`, each: (n: number) => `Hashes right in ${count(n, 'row', 'rows')}; rows between them are not shown`, broken: (n: number) => (n === 1 ? '1 row is not as it was written.' : `${n} rows are not as they were written.`), brokenHint: 'Keep a copy of the database, and look at the whole audit:', unknown: 'Without HTTPS, the browser cannot check the hashes. Use',
     fault: { changed: 'This row was changed: its hash is another one.', link: 'The row before it was changed or inserted.', doubled: 'This row was inserted: its chain already has its number.' }, removed: (n: number) => (n === 1 ? '1 row before it was removed.' : `${n} rows before it were removed.`), outcome: { allowed: 'allowed', failed: 'failed', refused: 'refused' },
-    credential: 'Known by', by: { token: 'an API token', session: 'a login', proxy: 'a proxy', anonymous: 'nothing', oidc: 'a token of the provider', certificate: 'client certificate' }, remote: 'Address', request: 'Request', chain: 'Chain', hash: 'Hash', prev: 'Hash before it',
+    credential: 'Known by', by: { token: 'an API token', session: 'a login', proxy: 'a proxy', anonymous: 'nothing', oidc: 'a token of the provider', certificate: 'a client certificate', local: 'access to the database' }, remote: 'Address', request: 'Request', chain: 'Chain', hash: 'Hash', prev: 'Hash before it',
   },
   docs: {
     problems: 'Kinds of problems', find: 'Find an operation', none: 'No operation matches.', all: 'All operations', needs: 'Needs', noLogin: 'no login', anyLogin: 'any login', lacks: 'You lack this permission.', parameters: 'Parameters', body: 'Body', answers: 'Answers', other: 'others', required: 'required', members: 'Members', choose: (n: number) => `${count(n, 'operation', 'operations')}. Choose one to see what it takes and answers.`,
@@ -251,7 +256,7 @@ export const en = {
     allEvents: 'All events', only: 'Only these:', choose: 'Choose at least one event.', fresh: 'New webhook…', none: 'No webhooks. A webhook tells another program that an instance has failed, has ended or waits for a person.', webhook: 'Webhook', to: 'To', toHelp: 'Where requests are sent: on the public internet, unless the server allows private addresses.', format: 'Format', formatHelp: { standard: 'Standard Webhooks: signed JSON.', cloudevents: 'CloudEvents 1.0: the attributes are headers.', slack: 'A sentence for Slack, Mattermost, Rocket.Chat or Discord.', email: 'A mail, with one mail for failures of one cause.' },
     events: 'Events', all: 'all', patterns: 'Patterns of events', patternsHelp: 'One in each line, such as instance.*.', workflowsHelp: 'One pattern in each line. Empty: all workflows.', whereHelp: 'A filter over labels and others, such as labels.vip. Empty: all instances.', isEnabled: 'Send events', willNot: 'Nothing is sent until it is enabled.', getsAll: 'It gets all events.', gets: (n: number) => `It gets ${count(n, 'type of event', 'types of events')}:`,
     keepsSecret: 'It keeps its secret. Failures and a suspension are forgotten.', makesSecret: 'It gets a secret, which is shown once.', save: 'Save the webhook', create: 'Create the webhook', editOf: (name: string) => `Change the webhook ${name}`, state: { ok: 'delivers', enabled: 'enabled', suspended: 'suspended', disabled: 'disabled' }, failures: (n: number) => count(n, 'failure in a row', 'failures in a row'),
-    suspended: (n: number) => (n === 1 ? '1 webhook is suspended.' : `${n} webhooks are suspended.`), suspendedHint: 'Too many attempts failed. Events wait for up to 7 days; what is older is lost. Repair the receiver, then send a ping or resume it.', failingHint: 'The receiver does not accept events. They are tried again for about three days.', once: (name: string) => `This is the secret of ${name}. It is shown only now.`, oldSecret: 'Old secret ends',
+    suspended: (n: number) => (n === 1 ? '1 webhook is suspended.' : `${n} webhooks are suspended.`), suspendedHint: (n: number): string => (n === 1 ? 'Too many attempts failed. Events wait for up to 7 days; what is older is lost. Repair the receiver, then send a ping or resume it.' : 'Too many attempts failed. Events wait for up to 7 days; what is older is lost. Repair the receivers, then send pings or resume the webhooks.'), failingHint: 'The receiver does not accept events. They are tried again for about three days.', once: (name: string) => `This is the secret of ${name}. It is shown only now.`, oldSecret: 'Old secret ends',
     pinged: (name: string) => `A ping is on its way: ${name}`, enabled: (name: string) => `Enabled: ${name}`, disabled: (name: string) => `Disabled: ${name}`, ping: 'Send a ping', resume: 'Resume', enable: 'Enable', disable: 'Disable', rotate: 'New secret…', rotateNow: 'Make a new secret', rotateWill: 'It gets a new secret, which is shown once. For the time below, requests are signed with the old one, too.', keepOld: 'Keep the old secret for', keepOldHelp: 'A duration such as 1d. 0s ends it now.',
     remove: 'Remove the webhook', removeWill: 'The webhook is removed, with the events that wait for it. They are not sent.', deliveries: 'Deliveries', allDeliveries: 'All deliveries', noDeliveries: 'Nothing was sent yet.',
   },

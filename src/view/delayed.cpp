@@ -1,0 +1,180 @@
+#include "view/delayed.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "support/json.h"
+
+namespace ebb::view {
+
+namespace {
+
+constexpr int kPage = 500;
+
+const std::vector<InstanceStatus>& moving_statuses() {
+    static const std::vector<InstanceStatus> statuses{
+        InstanceStatus::Running, InstanceStatus::Compensating
+    };
+    return statuses;
+}
+
+/// Whether a worker has the next word on some token: not a person, a timer or a signal.
+bool may_have_due_tasks(const std::string& state) {
+    const Json json = Json::parse(state, nullptr, false);
+    if (!json.is_object() || !json.contains("tokens")) return false;
+    const Json& tokens = json["tokens"];
+    if (!tokens.is_array()) return false;
+    return std::any_of(tokens.begin(), tokens.end(), [](const Json& token) {
+        // That of a token that is ready is not written down.
+        const auto status = token.find("status");
+        return status == token.end() || *status == "retrying";
+    });
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string reason_of(
+    const DelayedTasks& tasks,
+    const std::vector<WorkerRow>& workers,
+    const std::vector<QueueUse>& queues,
+    TimePoint now
+) {
+    const bool is_served =
+        std::any_of(workers.begin(), workers.end(), [&](const WorkerRow& worker) {
+            return worker.expires_at > now && contains(worker.handlers, tasks.handler) &&
+                   (worker.queues.empty() || contains(worker.queues, tasks.queue));
+        });
+    if (!is_served) return "no_worker";
+    if (queues.empty()) return "workers_busy";
+    const QueueUse& use = queues.front();
+    const QueueLimits& limits = use.view.limits;
+    if (limits.concurrency == 0) return "queue_closed";
+    if (limits.concurrency && use.view.slots >= *limits.concurrency) return "queue_full";
+    const bool is_keyed = limits.concurrency_per_key && !tasks.concurrency_key.empty();
+    if (is_keyed && use.key_slots >= *limits.concurrency_per_key) return "queue_key";
+    if (limits.rate && use.view.next_start > now) return "queue_rate";
+    return "workers_busy";
+}
+
+}  // namespace
+
+void Delayed::look(Duration time_max, Duration pause) {
+    if (!looking_.try_lock()) return;
+    try {
+        look_now(time_max, pause);
+    } catch (...) {
+        looking_.unlock();
+        throw;
+    }
+    looking_.unlock();
+}
+
+bool Delayed::is_complete() const {
+    const Lock lock(mutex_);
+    return is_complete_;
+}
+
+void Delayed::look_now(Duration time_max, Duration pause) {
+    const SteadyPoint begun = clock_.steady_now();
+    if (looked_ && begun < *looked_ + pause) return;
+    looked_ = begun;
+    // Most of the time nothing waits, and then no instance is read.
+    const std::vector<QueueUse> queues = store_.queues({});
+    const bool has_due = std::any_of(queues.begin(), queues.end(), [](const QueueUse& use) {
+        return use.view.waiting > 0;
+    });
+    if (!has_due) {
+        before_.reset();
+        pass_.clear();
+        publish({});
+        return;
+    }
+    const TimePoint now = store_.now();
+    for (int rows = 0; rows < kRowsMax && clock_.steady_now() < begun + time_max; rows += kPage) {
+        if (read_page(now)) continue;
+        before_.reset();
+        publish(std::exchange(pass_, {}));
+        break;
+    }
+    looked_ = clock_.steady_now();
+}
+
+/// Returns whether there is another page.
+bool Delayed::read_page(TimePoint now) {
+    const std::vector<InstanceRow> page =
+        store_.list({.statuses = moving_statuses(), .before = before_, .limit = kPage});
+    for (const InstanceRow& row : page) {
+        if (row.updated_at + kAfter <= now && may_have_due_tasks(row.state)) add(row, now);
+        before_ = row.id;
+    }
+    return static_cast<int>(page.size()) == kPage;
+}
+
+void Delayed::add(const InstanceRow& row, TimePoint now) {
+    for (const TaskRow& task : store_.tasks(row.id)) {
+        const bool is_delayed = !task.handler.empty() && task.lease_owner.empty() &&
+                                !task.is_parked && task.due + kAfter <= now;
+        if (!is_delayed) continue;
+        const Key key{row.workflow, task.handler, task.queue};
+        if (!pass_.contains(key) && static_cast<int>(pass_.size()) >= kGroupsMax) continue;
+        DelayedTasks& tasks = pass_[key];
+        tasks.count += 1;
+        if (tasks.count > 1 && tasks.since <= task.due) continue;
+        tasks.workflow = row.workflow;
+        tasks.handler = task.handler;
+        tasks.queue = task.queue;
+        tasks.since = task.due;
+        tasks.instance = row.id;
+        tasks.concurrency_key = task.concurrency_key;
+    }
+}
+
+void Delayed::publish(Groups groups) {
+    const Lock lock(mutex_);
+    found_ = std::move(groups);
+    is_complete_ = true;
+}
+
+std::vector<DelayedTasks> Delayed::report(const std::function<bool(const std::string&)>& is_visible
+) {
+    std::vector<DelayedTasks> report;
+    {
+        const Lock lock(mutex_);
+        for (const auto& [key, tasks] : found_) {
+            if (is_visible(tasks.workflow)) report.push_back(tasks);
+        }
+    }
+    if (report.empty()) return report;
+    std::stable_sort(report.begin(), report.end(), [](const auto& left, const auto& right) {
+        return left.since < right.since;
+    });
+    const TimePoint now = store_.now();
+    const std::vector<WorkerRow> workers = store_.workers();
+    for (DelayedTasks& tasks : report) {
+        const std::vector<QueueUse> queues = store_.queues(
+            {.name = tasks.queue, .concurrency_key = tasks.concurrency_key, .counts_tasks = false}
+        );
+        tasks.reason = reason_of(tasks, workers, queues, now);
+    }
+    return report;
+}
+
+Json delayed_json(const std::vector<DelayedTasks>& tasks, bool is_complete) {
+    Json items = Json::array();
+    for (const DelayedTasks& each : tasks) {
+        items.push_back({
+            {"workflow", each.workflow},
+            {"handler", each.handler},
+            {"queue", each.queue},
+            {"tasks", each.count},
+            {"since", time_json(each.since)},
+            {"reason", each.reason},
+            {"instance", each.instance.to_string()},
+        });
+    }
+    return {{"items", std::move(items)}, {"complete", is_complete}};
+}
+
+}  // namespace ebb::view
