@@ -116,7 +116,10 @@ class BulkCases:
 
     def failed(self, count, **options):
         """Instances that have failed."""
-        text = "workflow: doomed\nlabels: {kind: {value: \"${ workflow.input.kind }\"}}\nsteps:\n  - fail: always\n"
+        text = (
+            "workflow: doomed\nlabels: {kind: {value: \"${ workflow.input.kind }\"}}\n"
+            "steps:\n  - fail: always\n"
+        )
         registered = self.api("POST", "/workflows", text, {"Content-Type": "application/yaml"})
         self.assertIn(registered.status, (200, 201), registered.body)
         ids = []

@@ -66,7 +66,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
             boost::system::error_code ignored;
             self->waiter_.close(ignored);
             self->pause_.cancel();
-            self->socket_.descriptor.reset();
+            self->socket_.close();
         });
     }
 

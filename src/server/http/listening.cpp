@@ -132,8 +132,10 @@ bool is_loopback(const std::string& address) {
 
 }  // namespace
 
-ListeningSocket::~ListeningSocket() {
-    if (!unlinks.empty() && descriptor.is_open()) unlink(unlinks.c_str());
+void ListeningSocket::close() {
+    if (!descriptor.is_open()) return;
+    if (!unlinks.empty()) unlink(unlinks.c_str());
+    descriptor.reset();
 }
 
 namespace {

@@ -17,7 +17,12 @@ struct ListeningSocket {
     ListeningSocket() = default;
     ListeningSocket(ListeningSocket&&) noexcept = default;
     ListeningSocket& operator=(ListeningSocket&&) = delete;
-    ~ListeningSocket();
+
+    ~ListeningSocket() { close(); }
+
+    /// No client connects from now on. Removes the file of a Unix socket, before another process
+    /// can have made its own one there.
+    void close();
 };
 
 /// Binds and listens. Throws Error with InvalidArgument.
