@@ -44,10 +44,11 @@ class Reader {
         try {
             read(cursor);
             if (!cursor.is_at_end()) {
+                cursor.look();
                 throw Fault{fmt::format("\"{}\" is not expected here.", start_of(cursor.rest()))};
             }
         } catch (const Fault& fault) {
-            complain(line_, fault.sentence);
+            complain_at(statement, cursor.place(), fault.sentence);
         }
     }
 
@@ -94,9 +95,19 @@ class Reader {
 
     static std::string start_of(std::string_view text) { return one_line(text.substr(0, 40)); }
 
-    void complain(int line, std::string sentence) {
+    /// About what stands at `place` of the statement's text.
+    void complain_at(const Statement& statement, std::size_t place, std::string sentence) {
+        const std::string_view before = std::string_view(statement.text).substr(0, place);
+        const auto lines = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+        const std::size_t begin = lines == 0 ? 0 : before.rfind('\n') + 1;
+        const int first = lines == 0 ? statement.column : 1;
+        const auto column = first + static_cast<int>(before.size() - begin);
+        complain(statement.line + lines, std::move(sentence), column);
+    }
+
+    void complain(int line, std::string sentence, int column = 1) {
         made_.problems.push_back(
-            {.code = "wsql", .message = std::move(sentence), .line = line, .column = 1}
+            {.code = "wsql", .message = std::move(sentence), .line = line, .column = column}
         );
     }
 

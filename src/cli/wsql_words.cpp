@@ -46,34 +46,44 @@ std::vector<Statement> statements_of(std::string_view text) {
     std::vector<Statement> statements;
     Statement current;
     int line = 1;
+    std::size_t line_begin = 0;
     const auto end_statement = [&] {
         current.text = trimmed(current.text);
         if (!current.text.empty()) statements.push_back(current);
         current = {};
     };
+    const auto begin_line = [&](std::size_t at) {
+        ++line;
+        line_begin = at;
+    };
     for (std::size_t at = 0; at < text.size();) {
         if (text.substr(at, 2) == "--") {
-            at = std::min(text.find('\n', at), text.size());
+            const std::size_t end = std::min(text.find('\n', at), text.size());
+            if (!current.text.empty()) current.text.append(end - at, ' ');
+            at = end;
             continue;
         }
         if (current.text.empty()) {
             if (is_space(text[at])) {
-                if (text[at] == '\n') ++line;
                 ++at;
+                if (text[at - 1] == '\n') begin_line(at);
                 continue;
             }
             current.line = line;
+            current.column = static_cast<int>(at - line_begin) + 1;
         }
         const bool is_command = !current.text.empty() && current.text.front() == '\\';
         if (text[at] == ';' || (is_command && text[at] == '\n')) {
-            if (text[at] == '\n') ++line;
             end_statement();
             ++at;
+            if (text[at - 1] == '\n') begin_line(at);
             continue;
         }
         const std::size_t end = std::max(end_of_literal(text, at), at + 1);
         const std::string_view part = text.substr(at, end - at);
-        line += static_cast<int>(std::count(part.begin(), part.end(), '\n'));
+        for (std::size_t i = 0; i < part.size(); ++i) {
+            if (part[i] == '\n') begin_line(at + i + 1);
+        }
         current.text += part;
         at = end;
     }
@@ -81,21 +91,28 @@ std::vector<Statement> statements_of(std::string_view text) {
     return statements;
 }
 
-Cursor::Cursor(std::string_view text) : rest_(trimmed(text)) {}
+Cursor::Cursor(std::string_view text) : text_(text), rest_(trimmed(text)) {}
+
+void Cursor::look() {
+    place_ = static_cast<std::size_t>(rest_.data() - text_.data());
+}
 
 bool Cursor::take(std::string_view word) {
+    look();
     if (lower(peek()) != word) return false;
     advance(word.size());
     return true;
 }
 
 bool Cursor::take(char symbol) {
+    look();
     if (rest_.empty() || rest_.front() != symbol) return false;
     advance(1);
     return true;
 }
 
 std::string Cursor::name() {
+    look();
     if (!rest_.empty() && rest_.front() == '"') {
         const std::size_t end = end_of_literal(rest_, 0);
         const std::string quoted(rest_.substr(1, std::max<std::size_t>(end, 2) - 2));
@@ -108,6 +125,7 @@ std::string Cursor::name() {
 }
 
 std::string Cursor::value() {
+    look();
     const std::size_t end = rest_.empty() ? 0 : end_of_literal(rest_, 0);
     if (end == 0) return name();
     const std::string literal = unquoted(rest_.substr(0, end));
@@ -116,6 +134,7 @@ std::string Cursor::value() {
 }
 
 std::string_view Cursor::until(std::string_view symbols) {
+    look();
     int depth = 0;
     std::size_t at = 0;
     while (at < rest_.size()) {

@@ -10,8 +10,9 @@
 namespace ebb::cli::wsql {
 
 struct Statement {
-    std::string text{};
-    int line = 1;
+    std::string text{};  ///< its comments are spaces
+    int line = 1;        ///< where it begins
+    int column = 1;      ///< in bytes, from 1
 };
 
 /// Cuts a text at semicolons that are not in literals, without comments. `\cw NAME` is a statement
@@ -26,6 +27,11 @@ class Cursor {
     bool is_at_end() const { return rest_.empty(); }
 
     std::string_view rest() const { return rest_; }
+
+    /// Where in the text what was looked at last begins.
+    std::size_t place() const { return place_; }
+
+    void look();
 
     /// Takes the word if it comes next, in any case.
     bool take(std::string_view word);
@@ -47,7 +53,9 @@ class Cursor {
     std::string_view peek() const;
     void advance(std::size_t size);
 
+    std::string_view text_;
     std::string_view rest_;
+    std::size_t place_ = 0;
 };
 
 std::string lower(std::string_view text);

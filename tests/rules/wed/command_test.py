@@ -269,6 +269,18 @@ class Wsql(unittest.TestCase):
             (7, '"soon" is not a time: write one such as \'5 min\', \'3d18h\' or \'00:00:30\'.'),
         ])
 
+    def test_problems_point_at_the_word(self):
+        done = self.converted(
+            "CREATE WED-ATTRIBUTE a; DROP x;\n"
+            "  CREATE WED-TRANSITION w -- how long?\n"
+            "    WITH TIMEOUT 'soon';\n"
+            "UPDATE WED-ATTRIBUTE b SET DEFAULT VALUE 1;\n"
+            "CREATE WED-CONDITION c a is null;\n"
+            "ENABLE WED-TRIGGER t, u extra;\n")
+        problems = json.loads(done.stderr)["error"]["problems"]
+        self.assertEqual([(p["line"], p["column"], p["message"].split()[0]) for p in problems], [
+            (1, 25, '"DROP"'), (3, 18, '"soon"'), (4, 22, "There"), (5, 24, "AS,"), (6, 20, "There")])
+
     def test_what_no_trigger_uses_is_named(self):
         self.assertEqual(self.problems("CREATE WED-ATTRIBUTE a;\nCREATE WED-CONDITION c AS a is null;\n"
                                        "CREATE WED-TRANSITION w;"),
