@@ -146,7 +146,8 @@ test('an act on all is offered where it is possible, and is done to those for wh
   await button('Act on all…').click();
   const sheet = page.getByRole('dialog');
   await sheet.getByText(`${dead.length + failed.length} match now`).waitFor();
-  assert.deepEqual(await sheet.getByLabel('Action', { exact: true }).locator('option').allInnerTexts(), ['Retry', 'Cancel', 'Abort']);
+  assert.deepEqual(await sheet.getByLabel('Action', { exact: true }).locator('option').allInnerTexts(), ['Retry', 'Start again', 'Cancel', 'Abort']);
+  await sheet.getByText('“Start again” runs their work once more').waitFor();
   assert.deepEqual((await sheet.locator('.counts li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')), [`${dead.length} ■ dead letter`, `${failed.length} ✗ failed left out`]);
   await sheet.getByText(`This is possible for ${dead.length} of them.`).waitFor();
   assert.deepEqual([...new Set(await sheet.locator('.which .status').allInnerTexts())].map((text) => text.replace(/\s+/g, ' ')), ['■ dead letter']);
@@ -156,11 +157,20 @@ test('an act on all is offered where it is possible, and is done to those for wh
   await page.getByText(`${dead.length} of ${dead.length}`).waitFor();
   await page.locator('main .status', { hasText: 'completed' }).waitFor();
   assert.deepEqual([of('dead_letter').length, of('failed').length], [0, failed.length]);
-  // Nothing is possible for what has ended.
+  // What has failed can only be started again, as new instances.
   await open('instances?q=status:failed');
   await button('Act on all…').click();
+  assert.deepEqual(await sheet.getByLabel('Action', { exact: true }).locator('option').allInnerTexts(), ['Start again']);
+  await sheet.getByText('as a new instance with the same input').waitFor();
+  await sheet.getByLabel('Retry one first').uncheck();
+  await button(`Start ${failed.length} instances again`).click();
+  await page.waitForURL(/bulk\/[0-9a-f-]{36}$/);
+  await page.getByText(`${failed.length} of ${failed.length}`).waitFor();
+  assert.equal(of('failed').length, failed.length);
+  // Nothing is possible for what has completed.
+  await open('instances?q=status:completed');
+  await button('Act on all…').click();
   await sheet.getByText('No action is possible').waitFor();
-  await sheet.getByText('it can be started again from its page').waitFor();
   assert.equal(await sheet.getByLabel('Action', { exact: true }).count(), 0);
   assert.deepEqual(await sheet.getByRole('button').allInnerTexts(), ['Close', 'Close']);
   assert.deepEqual(faults, []);

@@ -45,7 +45,7 @@ const ACTS = {
     await page.getByRole('button', { name: t.bulks.button, exact: true }).click();
     await page.locator('dialog .which').waitFor();
   }],
-  'bulk-none': ['instances?q=status:failed', async (page) => {
+  'bulk-none': ['instances?q=status:completed', async (page) => {
     await page.getByRole('button', { name: t.bulks.button, exact: true }).click();
     await page.getByText(t.bulks.noneAble).waitFor();
   }],

@@ -1,9 +1,9 @@
 // Bulk operations of the mock server: some that ran, and those that a test starts. A filter is what the UI writes:
 // comparisons that are joined by &&.
 
-const ACTIONS = { cancel: 'instances.cancel', abort: 'instances.cancel', pause: 'instances.pause', resume: 'instances.pause', requeue: 'instances.requeue' };
+const ACTIONS = { cancel: 'instances.cancel', abort: 'instances.cancel', pause: 'instances.pause', resume: 'instances.pause', requeue: 'instances.requeue', rerun: 'instances.start' };
 const DONE = { cancel: 'cancelled', abort: 'aborted', pause: 'paused', resume: 'running', requeue: 'running' };
-const FITS = { requeue: ['dead_letter'], cancel: ['running', 'paused', 'dead_letter'], abort: ['running', 'paused', 'dead_letter', 'compensating'], pause: ['running', 'compensating'], resume: ['paused'] };
+const FITS = { requeue: ['dead_letter'], rerun: ['failed', 'cancelled', 'aborted'], cancel: ['running', 'paused', 'dead_letter'], abort: ['running', 'paused', 'dead_letter', 'compensating'], pause: ['running', 'compensating'], resume: ['paused'] };
 
 function valueOf(text, Problem) {
   try {
@@ -52,7 +52,7 @@ export function bulkRoutes(world, bulks, { Problem, needs, touch, summary, group
   };
   const post = (body) => {
     needs('bulk');
-    if (!ACTIONS[body?.action]) throw new Problem(400, 'invalid_argument', 'The member "action" is not one of cancel, abort, pause, resume, requeue.');
+    if (!ACTIONS[body?.action]) throw new Problem(400, 'invalid_argument', 'The member "action" is not one of cancel, abort, pause, resume, requeue, rerun.');
     needs(ACTIONS[body.action]);
     const rows = world.instances.filter((row) => (body.ids ? body.ids.includes(row.id) : holds(body.where, row, { Problem, groupOf })));
     if (body.dry_run) {
@@ -62,7 +62,8 @@ export function bulkRoutes(world, bulks, { Problem, needs, touch, summary, group
     if (body.action === 'abort' && body.confirm !== rows.length) throw new Problem(412, 'precondition_failed', `The request confirms ${body.confirm} instances, and ${rows.length} match.`, { matched: rows.length });
     const able = rows.filter((row) => FITS[body.action].includes(row.status));
     const others = rows.filter((row) => !FITS[body.action].includes(row.status));
-    for (const row of able) touch(row, body.action === 'requeue' ? 'requeued' : body.action, DONE[body.action], { payload: { by: 'user:ann' } });
+    // A rerun changes nothing of the old instance.
+    for (const row of body.action === 'rerun' ? [] : able) touch(row, body.action === 'requeue' ? 'requeued' : body.action, DONE[body.action], { payload: { by: 'user:ann' } });
     const now = new Date().toISOString();
     const skips = others.slice(0, 20).map((row) => ({ id: row.id, key: null, code: 'invalid_state', message: `The instance is already ${row.status}.` }));
     const made = { id: `019e2b6c-5a10-7c3e-9f00-1000000000${10 + bulks.length}`, status: 'completed', action: body.action, where: body.where ?? null, ids: body.ids?.length ?? null, reason: body.reason ?? null, by: 'user:ann', rate: body.rate ?? null, canary: body.canary ? { count: 1, wait: '60s', ...body.canary } : null, matched: rows.length, done: able.length, unchanged: 0, skipped: others.length, failed: 0, skips, per_second: null, error: null, created_at: now, updated_at: now, finished_at: now };
