@@ -1,6 +1,7 @@
 // The engine with threads of its own: many instances, several engines, nothing lost and nothing
 // done twice. Run it under the thread sanitizer, too.
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -211,6 +212,41 @@ TEST_F(Threads, a_handler_that_stops_because_its_lease_is_lost_has_not_failed) {
     EXPECT_EQ(engine.wait(id, 60s).status, "completed");
     EXPECT_EQ(history_text(engine, id), "started lease_lost:slow step_completed:slow completed");
     EXPECT_EQ(calls_of_slow, 2);
+}
+
+/// The most tasks that one claim has brought.
+class CountingStore : public testing::StoreDecorator {
+ public:
+    using StoreDecorator::StoreDecorator;
+
+    std::atomic<std::size_t> most{0};
+
+    std::vector<Claim> claim(const ClaimRequest& request) override {
+        std::vector<Claim> claims = StoreDecorator::claim(request);
+        most = std::max(most.load(), claims.size());
+        return claims;
+    }
+};
+
+TEST_F(Threads, an_engine_with_one_thread_claims_many_of_its_own_tasks_at_once) {
+    constexpr std::size_t kTimers = 40;
+    std::vector<StartedInstance> started;
+    {
+        Engine starter(*store, handlers, options("starter"));
+        starter.register_workflow(workflow({node("rest", Delay{.duration = "1ms", .until = {}})}));
+        started = starter.start_all("test", std::vector<Payload>(kTimers, "1"));
+    }
+    // All timers are due before the other engine looks.
+    const TimePoint due = clock.now() + 2ms;
+    while (clock.now() < due) std::this_thread::yield();
+    CountingStore counting(*store);
+    const HandlerRegistry none;
+    Engine engine(counting, none, options("one", 1));
+    engine.run();
+    for (const StartedInstance& one : started) {
+        EXPECT_EQ(engine.wait(one.id, 60s).status, "completed");
+    }
+    EXPECT_GE(counting.most, kTimers / 2);
 }
 
 TEST_F(Threads, an_engine_with_threads_is_not_polled) {
