@@ -58,6 +58,8 @@ class Judge {
         run(sql + ")");
     }
 
+    int version() const { return PQserverVersion(connection_.get()); }
+
     /// What the server says of every pair of a condition and a row.
     std::vector<std::string> ask(const std::vector<std::pair<std::string, int>>& questions) {
         std::string sql = "SELECT pg_temp.ask(c, r) FROM (VALUES ";
@@ -130,6 +132,7 @@ struct Totals {
 constexpr int kRows = 64;
 constexpr int kRowsPerCondition = 4;
 constexpr int kConditionsPerBatch = 250;
+constexpr int kFoldingVersion = 140'000;
 
 void compare_batch(Judge& judge, const std::vector<Case>& cases) {
     if (cases.empty()) return;
@@ -141,10 +144,16 @@ void compare_batch(Judge& judge, const std::vector<Case>& cases) {
     const std::vector<std::string> answers = judge.ask(questions);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const Case& c = cases[i];
-        EXPECT_TRUE(agrees(c.here, answers[2 * i]) && agrees(c.here, answers[2 * i + 1]))
-            << "row " << c.row << "\n  source  " << c.source << "\n  printed " << c.printed
-            << "\n  here " << c.here << ", the source there " << answers[2 * i]
-            << ", the printed one there " << answers[2 * i + 1];
+        // Before version 14, PostgreSQL did not fold NULLIF of constants, and computes what stands
+        // beside it. What is printed for it is folded.
+        const bool is_unfolded =
+            judge.version() < kFoldingVersion && answers[2 * i].starts_with("error 22");
+        EXPECT_TRUE(
+            (is_unfolded || agrees(c.here, answers[2 * i])) && agrees(c.here, answers[2 * i + 1])
+        ) << "row "
+          << c.row << "\n  source  " << c.source << "\n  printed " << c.printed << "\n  here "
+          << c.here << ", the source there " << answers[2 * i] << ", the printed one there "
+          << answers[2 * i + 1];
     }
 }
 
