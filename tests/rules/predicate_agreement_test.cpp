@@ -223,7 +223,7 @@ TEST(PredicateAgreement, postgresql_gives_the_same_value_for_the_source_and_for_
     );
     if (!::testing::Test::HasFailure()) {
         EXPECT_GT(totals.pairs, conditions * 8 / 10);
-        EXPECT_GT(totals.excluded, conditions / 100);
+        EXPECT_GT(totals.excluded, conditions / 1'000);
     }
 }
 
