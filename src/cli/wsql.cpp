@@ -246,25 +246,25 @@ class Reader {
             throw Fault{"UPDATE changes a WED-ATTRIBUTE or a WED-TRANSITION."};
         }
         const std::string name = checked_name(cursor, is_attribute ? "attribute" : "transition");
+        const auto found = std::find_if(
+            made_.flow.attributes.begin(),
+            made_.flow.attributes.end(),
+            [&](const WedFlow::Attribute& attribute) { return attribute.name == name; }
+        );
+        if (is_attribute && found == made_.flow.attributes.end()) {
+            throw Fault{fmt::format("There is no attribute \"{}\".", one_line(name))};
+        }
+        if (!is_attribute && !transitions_lines_.contains(name)) {
+            throw Fault{fmt::format("There is no transition \"{}\".", one_line(name))};
+        }
         if (!cursor.take("set")) throw Fault{"SET must follow."};
         if (is_attribute) {
             if (!cursor.take("default")) throw Fault{"DEFAULT VALUE must follow SET."};
             cursor.take("value");
-            const auto found = std::find_if(
-                made_.flow.attributes.begin(),
-                made_.flow.attributes.end(),
-                [&](const WedFlow::Attribute& attribute) { return attribute.name == name; }
-            );
-            if (found == made_.flow.attributes.end()) {
-                throw Fault{fmt::format("There is no attribute \"{}\".", one_line(name))};
-            }
             found->initial = cursor.value();
             return;
         }
         if (!cursor.take("timeout")) throw Fault{"TIMEOUT must follow SET."};
-        if (!transitions_lines_.contains(name)) {
-            throw Fault{fmt::format("There is no transition \"{}\".", one_line(name))};
-        }
         timeouts_[name] = duration_of(cursor.value());
     }
 

@@ -32,7 +32,8 @@ Coerced coerce(AttributeType type, const Json& json);
 bool is_plain(AttributeType type, std::string_view json);
 
 /// The members of a JSON object, by attribute: the text of its value, or an empty one. They point
-/// into `object`. Empty if it is no object, or if a name is none of an attribute or comes twice.
+/// into `object`. Empty if it is not an object, or if a name comes twice or is not that of an
+/// attribute.
 std::optional<std::vector<std::string_view>> texts_of(const Rules& rules, std::string_view object);
 
 /// The reverse of what `coerce` writes.

@@ -192,7 +192,8 @@ class Writing {
     bool merge_plain() {
         const Rules& rules = program_.rules();
         const auto values = texts_of(rules, write_.values);
-        const auto given = texts_of(rules, write_.given.empty() ? "{}" : write_.given);
+        const std::string_view given_text = write_.given;
+        const auto given = texts_of(rules, given_text.empty() ? "{}" : given_text);
         if (!values || !given) return false;
         for (std::size_t i = 0; i < values->size(); ++i) {
             const std::string_view wanted = (*values)[i];
