@@ -198,7 +198,7 @@ export const de: Messages = {
     count: (alive: number, threads: number) => `${number(alive)} aktiv, ${count(threads, 'Thread', 'Threads')}`, worker: 'Worker', host: 'Rechner', tasks: 'Aufgaben', threads: 'Threads', handlers: 'Handler', handler: 'Handler', since: 'Gestartet', lease: 'Lease endet', allQueues: 'alle',
     state: { alive: 'aktiv', draining: 'fährt herunter', dead: 'ausgefallen' }, ranOut: (time: string) => `abgelaufen vor ${time}`, none: 'Keine Worker. Instanzen warten, bis einer gestartet wird:',
     unserved: (n: number, handler: string) => `${count(n, 'Aufgabe wartet', 'Aufgaben warten')} auf „${handler}“: Kein laufender Worker hat diesen Handler.`, unservedHint: (queue: string) => `Queue ${queue}. Einen Worker starten, der ihn hat, oder nach einem Tippfehler im Namen suchen.`,
-    matrix: 'Wer was ausführen kann', nobody: 'kein Worker', runs: (worker: string, handler: string) => `${worker} führt ${handler} aus`,
+    matrix: 'Wer was ausführen kann', no_worker: 'kein Worker', runs: (worker: string, handler: string) => `${worker} führt ${handler} aus`,
   },
   queues: {
     longest: 'Älteste',
@@ -206,7 +206,7 @@ export const de: Messages = {
     used: (used: number, of: number) => `${number(used)} von ${number(of)} belegt`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Die neuen Limits gelten sofort und auf allen Workern. Zurzeit ${form(running, 'läuft', 'laufen')} ${count(running, 'Aufgabe', 'Aufgaben')} und ${form(waiting, 'wartet', 'warten')} ${number(waiting)}; laufende Aufgaben werden nicht angehalten.`,
     concurrencyHelp: 'Wie viele Aufgaben dieser Queue gleichzeitig laufen dürfen, auf allen Workern zusammen. Leer: kein Limit.', perKeyHelp: 'Dasselbe für jeden Concurrency-Schlüssel. Leer: kein Limit.', rateHelp: 'Wie viele Aufgaben in einem Zeitraum wie 1s oder 1m starten dürfen. Leer: kein Limit.', starts: 'Starts', per: 'pro', period: 'Zeitraum',
     stops: '0 hält die Queue an: Nichts daraus startet, bis das Limit erhöht wird.', save: 'Limits setzen', saved: (name: string) => `Limits gesetzt: ${name}`,
-    nobody: 'kein Worker dafür', stopped: 'angehalten', runningNow: (n: number) => `${n} laufend`, sleepingHelp: 'Aufgaben, die auf ihre Zeit warten, etwa auf den nächsten Versuch.',
+    no_worker: 'kein Worker dafür', stopped: 'angehalten', runningNow: (n: number) => `${n} laufend`, sleepingHelp: 'Aufgaben, die auf ihre Zeit warten, etwa auf den nächsten Versuch.',
   },
   settings: {
     tab: { general: 'Allgemein', grants: 'Rollenvergaben', projects: 'Projekte', tokens: 'API-Tokens', sessions: 'Anmeldungen', audit: 'Protokoll', definitions: 'Definitionsordner', config: 'Konfiguration' }, name: 'Name', nameHelp: 'Buchstaben, Ziffern, „_“, „-“ und „.“.',

@@ -197,7 +197,7 @@ export const en = {
     count: (alive: number, threads: number) => `${alive} alive, ${count(threads, 'thread', 'threads')}`, worker: 'Worker', host: 'Host', tasks: 'Tasks', threads: 'Threads', handlers: 'Handlers', handler: 'Handler', since: 'Started', lease: 'Lease ends', allQueues: 'all',
     state: { alive: 'alive', draining: 'draining', dead: 'dead' }, ranOut: (time: string) => `ended ${time} ago`, none: 'No workers. Instances wait until one is started:',
     unserved: (n: number, handler: string) => `${count(n, 'task waits', 'tasks wait')} for “${handler}”: no living worker has this handler.`, unservedHint: (queue: string) => `Queue ${queue}. Start a worker that has it, or look for a misspelled name.`,
-    matrix: 'Who can run what', nobody: 'nobody', runs: (worker: string, handler: string) => `${worker} runs ${handler}`,
+    matrix: 'Who can run what', no_worker: 'no worker', runs: (worker: string, handler: string) => `${worker} runs ${handler}`,
   },
   queues: {
     longest: 'Oldest',
@@ -205,7 +205,7 @@ export const en = {
     used: (used: number, of: number) => `${used} of ${of} in use`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `The new limits apply at once, on all workers. ${count(running, 'task is', 'tasks are')} running now and ${count(waiting, 'task is', 'tasks are')} waiting; running tasks are not stopped.`,
     concurrencyHelp: 'How many tasks of this queue may run at the same time, on all workers together. Empty: no limit.', perKeyHelp: 'The same for each concurrency key. Empty: no limit.', rateHelp: 'How many tasks may start in a period such as 1s or 1m. Empty: no limit.', starts: 'Starts', per: 'per', period: 'Period',
     stops: '0 stops the queue: nothing of it starts until the limit is raised.', save: 'Set limits', saved: (name: string) => `Limits set: ${name}`,
-    nobody: 'no worker for it', stopped: 'stopped', runningNow: (n: number) => `${n} running`, sleepingHelp: 'Tasks that wait for their time, such as the next attempt.',
+    no_worker: 'no worker for it', stopped: 'stopped', runningNow: (n: number) => `${n} running`, sleepingHelp: 'Tasks that wait for their time, such as the next attempt.',
   },
   settings: {
     tab: { general: 'General', grants: 'Grants', projects: 'Projects', tokens: 'API tokens', sessions: 'Logins', audit: 'Audit', definitions: 'Definitions folder', config: 'Configuration' }, name: 'Name', nameHelp: 'Letters, digits, “_”, “-” and “.”.',

@@ -197,7 +197,7 @@ export const pt: Messages = {
     count: (alive: number, threads: number) => `${count(alive, 'ativo', 'ativos')}, ${count(threads, 'thread', 'threads')}`, worker: 'Worker', host: 'Host', tasks: 'Tarefas', threads: 'Threads', handlers: 'Handlers', handler: 'Handler', since: 'Início', lease: 'Fim do lease', allQueues: 'todas',
     state: { alive: 'ativo', draining: 'encerrando', dead: 'inativo' }, ranOut: (time: string) => `terminou há ${time}`, none: 'Nenhum worker. As instâncias aguardam até que um seja iniciado:',
     unserved: (n: number, handler: string) => `${count(n, 'tarefa aguarda', 'tarefas aguardam')} “${handler}”: nenhum worker ativo tem este handler.`, unservedHint: (queue: string) => `Fila ${queue}. Inicie um worker que o tenha, ou procure um nome escrito errado.`,
-    matrix: 'Quem pode executar o quê', nobody: 'ninguém', runs: (worker: string, handler: string) => `${worker} executa ${handler}`,
+    matrix: 'Quem pode executar o quê', no_worker: 'nenhum worker', runs: (worker: string, handler: string) => `${worker} executa ${handler}`,
   },
   queues: {
     longest: 'Mais antiga',
@@ -205,7 +205,7 @@ export const pt: Messages = {
     used: (used: number, of: number) => `${number(used)} de ${number(of)} em uso`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Os novos limites valem imediatamente, em todos os workers. Agora há ${count(running, 'tarefa', 'tarefas')} em execução e ${number(waiting)} aguardando; tarefas em execução não são interrompidas.`,
     concurrencyHelp: 'Quantas tarefas desta fila podem ser executadas ao mesmo tempo, em todos os workers juntos. Vazio: sem limite.', perKeyHelp: 'O mesmo para cada chave de concorrência. Vazio: sem limite.', rateHelp: 'Quantas tarefas podem iniciar em um período como 1s ou 1m. Vazio: sem limite.', starts: 'Inícios', per: 'por', period: 'Período',
     stops: '0 para a fila: nada dela inicia até que o limite seja aumentado.', save: 'Definir limites', saved: (name: string) => `Limites definidos: ${name}`,
-    nobody: 'nenhum worker', stopped: 'parada', runningNow: (n: number) => `${n} em execução`, sleepingHelp: 'Tarefas que aguardam a sua hora, como a próxima tentativa.',
+    no_worker: 'nenhum worker', stopped: 'parada', runningNow: (n: number) => `${n} em execução`, sleepingHelp: 'Tarefas que aguardam a sua hora, como a próxima tentativa.',
   },
   settings: {
     tab: { general: 'Geral', grants: 'Concessões', projects: 'Projetos', tokens: 'Tokens da API', sessions: 'Sessões', audit: 'Auditoria', definitions: 'Pasta de definições', config: 'Configuração' }, name: 'Nome', nameHelp: 'Letras, dígitos, “_”, “-” e “.”.',

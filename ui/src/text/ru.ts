@@ -197,7 +197,7 @@ export const ru: Messages = {
     count: (alive: number, threads: number) => `активно: ${number(alive)}, ${count(threads, 'поток', 'потока', 'потоков')}`, worker: 'Воркер', host: 'Хост', tasks: 'Задачи', threads: 'Потоки', handlers: 'Обработчики', handler: 'Обработчик', since: 'Запуск', lease: 'Конец аренды', allQueues: 'все',
     state: { alive: 'активен', draining: 'завершается', dead: 'не отвечает' }, ranOut: (time: string) => `истекла ${time} назад`, none: 'Воркеров нет. Экземпляры ждут, пока не запустится хотя бы один:',
     unserved: (n: number, handler: string) => `${count(n, 'задача ждёт', 'задачи ждут', 'задач ждут')} «${handler}»: ни у одного работающего воркера нет этого обработчика.`, unservedHint: (queue: string) => `Очередь ${queue}. Запустите воркер, у которого он есть, или проверьте имя на опечатку.`,
-    matrix: 'Кто что может выполнять', nobody: 'нет воркера', runs: (worker: string, handler: string) => `${worker} выполняет ${handler}`,
+    matrix: 'Кто что может выполнять', no_worker: 'нет воркера', runs: (worker: string, handler: string) => `${worker} выполняет ${handler}`,
   },
   queues: {
     longest: 'Дольше всех',
@@ -205,7 +205,7 @@ export const ru: Messages = {
     used: (used: number, of: number) => `Занято ${number(used)} из ${number(of)}`, rateOf: (starts: number, period: string) => `${starts} / ${period}`, will: (running: number, waiting: number) => `Новые лимиты действуют сразу и на всех воркерах. Сейчас ${form(running, 'выполняется', 'выполняются', 'выполняются')} ${count(running, 'задача', 'задачи', 'задач')} и ${form(waiting, 'ожидает', 'ожидают', 'ожидают')} ${number(waiting)}; выполняющиеся задачи не останавливаются.`,
     concurrencyHelp: 'Сколько задач этой очереди могут выполняться одновременно на всех воркерах вместе. Пусто: без лимита.', perKeyHelp: 'То же для каждого ключа параллельности. Пусто: без лимита.', rateHelp: 'Сколько задач могут начаться за период, например 1s или 1m. Пусто: без лимита.', starts: 'Запуски', per: 'за', period: 'Период',
     stops: '0 останавливает очередь: из неё ничего не запускается, пока лимит не поднимут.', save: 'Задать лимиты', saved: (name: string) => `Лимиты заданы: ${name}`,
-    nobody: 'нет воркера', stopped: 'остановлена', runningNow: (n: number) => `выполняются: ${n}`, sleepingHelp: 'Задачи ждут своего времени, например следующей попытки.',
+    no_worker: 'нет воркера', stopped: 'остановлена', runningNow: (n: number) => `выполняются: ${n}`, sleepingHelp: 'Задачи ждут своего времени, например следующей попытки.',
   },
   settings: {
     tab: { general: 'Общее', grants: 'Права', projects: 'Проекты', tokens: 'Токены API', sessions: 'Сеансы', audit: 'Аудит', definitions: 'Папка определений', config: 'Конфигурация' }, name: 'Имя', nameHelp: 'Буквы, цифры, «_», «-» и «.».',
