@@ -208,6 +208,16 @@ TEST_F(HostileOwner, cannot_act_for_others_by_forged_settings) {
     EXPECT_EQ(mallory->refusal("INSERT INTO m.wed_flow DEFAULT VALUES"), "");
     EXPECT_EQ(mallory->refusal("UPDATE m.wed_flow SET a = 'y'"), "EB004")
         << "a job of another flow";
+    mallory->run("SET ebb_surface.job = ''");
+    const std::string wid = mallory->value("SELECT min(wid) FROM m.wed_flow");
+    mallory->run(fmt::format(
+        R"(SET ebb_surface.claims = '[{{"flow": "m", "wid": {}, "job": "{}", "tgid": 1}}]')",
+        wid,
+        job
+    ));
+    EXPECT_EQ(mallory->refusal("UPDATE m.wed_flow SET a = 'y' WHERE wid = " + wid), "EB004")
+        << "a forged claim on a job of another instance";
+    mallory->run("SET ebb_surface.claims = '[]'");
     EXPECT_EQ(mallory->refusal(fmt::format("SELECT m.wed_complete('{}', '{{}}')", job)), "EB003");
     EXPECT_EQ(mallory->refusal("SELECT ebb.flow_cancel('other', 1)"), "42501");
     EXPECT_EQ(mallory->refusal("SELECT ebb.flow_recover('other', 1, 1, 'stop')"), "42501");
