@@ -192,6 +192,7 @@ class Worker:
         self.start()
 
     def start(self):
+        program = self.torture.program_for_worker()
         shift = self.torture.dice.choice([0, 0, 0, -600, 600]) if self.torture.has_faults else 0
         environment = dict(os.environ)
         if shift and self.torture.clock:
@@ -201,7 +202,7 @@ class Worker:
             self.torture.faults["clock set"] += 1
         log = open(self.torture.folder / "workers.log", "ab")
         self.process = subprocess.Popen(
-            [self.torture.ebb, "--db", self.url, "worker", "--allow-exec", "--threads", "4"]
+            [program, "--db", self.url, "worker", "--allow-exec", "--threads", "4"]
             + ["--lease", f"{LEASE_SECONDS}s"],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -225,7 +226,11 @@ class Torture:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
         self.dice = random.Random(options.seed)
-        self.ebb = str(pathlib.Path(options.ebb).resolve())
+        self.ebb = self.newest = str(pathlib.Path(options.ebb).resolve())
+        self.earlier = str(pathlib.Path(options.earlier).resolve()) if options.earlier else None
+        self.starts = collections.Counter()
+        if self.earlier:
+            self.ebb = self.earlier
         self.clock = str(pathlib.Path(options.clock).resolve()) if options.clock else None
         self.ledger = folder / "ledger"
         self.ledger.touch()
@@ -245,6 +250,21 @@ class Torture:
         self.command("migrate")
         self.command("worker", "--once", str(folder / "torture.json"))
         self.workers = [Worker(self, f"w{i}", self.url_of(i)) for i in range(options.workers)]
+
+    def program_for_worker(self):
+        """After the migration, workers of both releases run beside each other."""
+        program = self.ebb
+        if self.earlier and self.ebb == self.newest:
+            program = self.dice.choice([self.earlier, self.newest])
+        self.starts["of the earlier release" if program == self.earlier else "of this release"] += 1
+        return program
+
+    def migrate(self):
+        """The workers of the earlier release keep running. They must not notice."""
+        self.ebb = self.newest
+        while self.command("migrate", check=False).returncode != 0:
+            self.faults["migration repeated"] += 1
+            time.sleep(0.5)  # PostgreSQL may have been killed.
 
     def url_of(self, index):
         return self.server.url(self.proxy.port) if self.proxy and index % 2 else self.url
@@ -355,7 +375,10 @@ class Torture:
         weights = [faults[name][1] for name in names]
         end = time.monotonic() + self.options.minutes * 60
         shown = time.monotonic()
+        migration = time.monotonic() + self.options.minutes * 20 if self.earlier else end
         while time.monotonic() < end:
+            if self.ebb != self.newest and time.monotonic() > migration:
+                self.migrate()
             name = self.dice.choices(names, weights)[0]
             faults[name][0]()
             self.faults[name] += 1
@@ -483,11 +506,17 @@ def main():
     parser.add_argument("--settle", type=float, default=300, help="seconds for all sagas to end (300)")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the ledger and the logs")
     parser.add_argument("--ebb", required=True, help="the command")
+    parser.add_argument(
+        "--earlier",
+        metavar="EBB",
+        help="the command of an earlier release: it makes the store, which is migrated after a third of the"
+        " time; then workers of both releases run beside each other",
+    )
     parser.add_argument("--clock", help="the library that sets a worker's clock")
     options = parser.parse_args()
 
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ebb-torture-"))
-    what = f"{options.store}, seed {options.seed}"
+    what = f"{options.store}, seed {options.seed}" + (", with an earlier release" if options.earlier else "")
     print(f"-- torture: {what}, {options.minutes:g} minutes, in {folder}", flush=True)
     torture = None
     try:
@@ -501,6 +530,11 @@ def main():
     ends = collections.Counter(row["status"] for row in rows)
     for sentence in wrong[:50]:
         print(f"  wrong: {sentence}")
+    if options.earlier:
+        starts = (f"{count} {release}" for release, count in sorted(torture.starts.items()))
+        print(f"  workers started: {', '.join(starts)}")
+        if len(torture.starts) < 2:
+            wrong.append("the workers of one of the releases never started")
     if wrong or options.keep:
         print(f"  kept: {folder}")
     else:
