@@ -81,7 +81,7 @@ SaturatedRun saturated_in_processes(const PostgresServer& server, int processes,
 }  // namespace
 
 Figure saturated_figure(const PostgresServer& server) {
-    Figure figure{.name = "pg_3step_saturated", .unit = "steps/s", .goal = 0.9};
+    Figure figure{.name = "pg_3step_saturated", .unit = "steps/s", .goal = 0.95};
     Costs costs;
     const auto yardstick = [&] {
         const MinimalStepRun fifty{
@@ -147,6 +147,7 @@ Figure claimed_figure(const PostgresServer& server) {
     Figure figure{
         .name = "pg_claimed",
         .unit = "steps/s",
+        .goal = 0.85,
         .note = "saturated, with instances that another process starts"
     };
     Costs costs;
@@ -168,7 +169,7 @@ Figure old_snapshot_figure(const PostgresServer& server, Work work) {
     Figure figure{
         .name = work == Work::Claimed ? "pg_old_snapshot_claimed" : "pg_old_snapshot",
         .unit = "steps/s",
-        .goal = 0.9,
+        .goal = 0.95,
         .note = "saturated, while another session keeps an old snapshot"
     };
     Costs costs;
