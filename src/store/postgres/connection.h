@@ -32,6 +32,7 @@ class Connection {
  public:
     /// Connects, at most for libpq's connect_timeout. `settings` must outlive the connection.
     explicit Connection(const Settings& settings);
+    explicit Connection(Settings&&) = delete;  // it keeps a reference
 
     /// Works on a connection of the application and leaves it open. With `settings` that do not
     /// cache statements, nothing of ours stays in its session but the name of an empty setting.

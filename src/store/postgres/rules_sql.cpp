@@ -46,7 +46,8 @@ std::string postgres_rules_sql(const PostgresOptions& options) {
 }
 
 void install_rules_sql(const PostgresOptions& options) {
-    postgres::Connection connection(postgres::read_settings(options));
+    const postgres::Settings settings = postgres::read_settings(options);
+    postgres::Connection connection(settings);
     connection.execute(all_functions());
 }
 
