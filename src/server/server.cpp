@@ -9,6 +9,7 @@
 #include <ebb/telemetry.h>
 
 #include "server/api/api.h"
+#include "server/api/failed_logins.h"
 #include "server/api/sign_in.h"
 #include "server/auth/access.h"
 #include "server/live/hub.h"
@@ -18,6 +19,7 @@
 #include "server/server_metrics.h"
 #include "server/start_rules.h"
 #include "support/sha256.h"
+#include "support/warning_limit.h"
 #include "view/payload_json.h"
 
 namespace ebb {
@@ -95,6 +97,12 @@ std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
     return endpoints;
 }
 
+/// Clients cause warnings as often as they like.
+std::unique_ptr<LogSink> limited_log(LogSink* log, const Clock& clock) {
+    if (log == nullptr) return nullptr;
+    return std::make_unique<WarningLimit>(*log, clock, std::chrono::seconds(1));
+}
+
 /// `/ebb/` as `/ebb`, and `/` as nothing.
 std::string base_of(std::string path) {
     while (path.ends_with('/')) path.pop_back();
@@ -160,6 +168,8 @@ class Server::Core {
         : options_(options),
           endpoints_(parse_endpoints(options)),
           clock_(options.clock != nullptr ? *options.clock : system_clock()),
+          log_(limited_log(options.log, clock_)),
+          failed_logins_(log_.get()),
           own_admin_(make_memory_admin_store()),
           access_(options.admin != nullptr ? *options.admin : *own_admin_, clock_),
           audit_(options.admin != nullptr ? *options.admin : *own_admin_, clock_, options.log),
@@ -188,6 +198,7 @@ class Server::Core {
               clock_,
               hub_,
               desk_,
+              failed_logins_,
               EBB_VERSION
           } {
         service_.has_worker = options.has_worker;
@@ -206,8 +217,8 @@ class Server::Core {
         service_.hook_secret = options.hook_secret;
         service_.box = options.box;
         service_.telemetry = options.telemetry.get();
-        if (options.log != nullptr) {
-            service_.report = [log = options.log](std::string_view event, const std::string& why) {
+        if (log_) {
+            service_.report = [log = log_.get()](std::string_view event, const std::string& why) {
                 const LogField fields[] = {{"error", why}};
                 log->write(LogLevel::Warning, event, fields);
             };
@@ -318,9 +329,11 @@ class Server::Core {
         metrics.watch_store(reader_);
         metrics.add([this] {
             const auto refusals = api_->refusals();
+            const auto failed_logins = failed_logins_.counts();
             return server::server_metrics(
                 {http_->counts(),
                  refusals,
+                 failed_logins,
                  api_->active(),
                  api_->waiting(),
                  hub_.watchers(),
@@ -338,7 +351,7 @@ class Server::Core {
         api.proxy_login = options_.proxy_login;
         api.requests_per_second = options_.requests_per_second;
         api.pool = {.threads = options_.api_threads, .queue_max = options_.api_queue};
-        api.log = options_.log;
+        api.log = log_.get();
         api.unready = [this] { return unready(); };
         api.metrics = options_.metrics;
         api.has_public_metrics = options_.has_public_metrics;
@@ -410,8 +423,7 @@ class Server::Core {
             // Anyone may ask, so it does not say where the database is.
             unready_ = server::to_problem(error).what();
             const LogField fields[] = {{"error", error.what()}};
-            if (options_.log != nullptr)
-                options_.log->write(LogLevel::Warning, "not_ready", fields);
+            if (log_) log_->write(LogLevel::Warning, "not_ready", fields);
         }
         return unready_;
     }
@@ -419,6 +431,8 @@ class Server::Core {
     const ServerOptions options_;
     const std::vector<http::Endpoint> endpoints_;
     const Clock& clock_;
+    const std::unique_ptr<LogSink> log_;  ///< null = silent
+    server::FailedLogins failed_logins_;
     const HandlerRegistry no_handlers_;
     std::unique_ptr<AdminStore> own_admin_;
     Access access_;

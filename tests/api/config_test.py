@@ -435,6 +435,53 @@ retention:
             self.assertEqual(statuses, {401, 429})
             client.close()
 
+    def test_logs_failed_logins_without_the_secrets_and_not_too_often(self):
+        with Server(EBB, "memory", self.path, ["--requests-per-second", "0"]) as server:
+            contract = Contract(ROOT)
+            admin = log_in(server, contract)
+            self.addCleanup(admin.close)
+            hook = {"scheme": "token", "workflow": "order", "secret": "sixteen bytes or more"}
+            self.assertEqual(admin("PUT", "/hooks/shop", hook).status, 200)
+            token = admin("PUT", "/tokens/ci", {"role": "viewer"}).json()["token"]
+            self.assertEqual(admin("DELETE", "/tokens/ci").status, 204)
+            client = Client(server, contract)
+            self.addCleanup(client.close)
+            # Nothing was tried here.
+            self.assertEqual(client.get("/me").status, 401)
+            wrong = "hunter2-" + "w" * 35
+            tries = {
+                "token": lambda **more: client("GET", "/instances/0190", **more),
+                "session": lambda **more: client("GET", "/stats", **more),
+                "login_link": lambda **more: client("POST", "/session", {"login": wrong}, **more),
+                "hook": lambda **more: client("POST", "/hooks/shop", {}, **more),
+            }
+            sent = {"token": {"Authorization": f"Bearer {token}"}, "session": {"Cookie": f"ebb={wrong}"},
+                    "hook": {"Authorization": f"Bearer {wrong}"}}
+            routes = {"token": "/instances/{id}", "session": "/stats", "login_link": "/session",
+                      "hook": "/hooks/{name}"}
+            for number, (credential, request) in enumerate(tries.items(), 1):
+                answer = request(headers={**sent.get(credential, {}), "X-Request-Id": f"try-{number}"})
+                self.assertEqual(answer.status, 401, answer.body)
+                entry = server.wait_for("auth_failed", number)
+                about = [entry[name] for name in ("level", "credential", "route", "remote", "request_id")]
+                self.assertEqual(about, ["warning", credential, routes[credential], "127.0.0.1", f"try-{number}"])
+                self.assertEqual(entry["reason"], answer.json()["detail"])
+            client.token, statuses = token, []
+            while 429 not in statuses:
+                statuses.append(client.get("/me").status)
+            metrics = admin.raw("GET", "/metrics")
+            if metrics.status == 200:
+                lines = [line for line in metrics.body.splitlines() if line.startswith("ebb_auth_failures_total{")]
+                counts = {line.split('"')[1]: int(line.split()[-1]) for line in lines}
+                self.assertEqual(counts, {"token": 1 + len(statuses), "session": 1, "login_link": 1, "hook": 1})
+            server.stop()
+            logged = [entry for entry in server.log if entry.get("event") == "auth_failed"]
+            # Ten in each second at most, and the next one says how many were left out.
+            self.assertLess(len(logged), 4 + len(statuses))
+            text = json.dumps(server.log)
+            for secret in (token, token.split("_")[1], token.split("_")[2], wrong, "hunter2"):
+                self.assertNotIn(secret, text)
+
     def test_events_of_hooks_are_limited(self):
         arguments = ["--no-auth", "--requests-per-second", "1"]
         with Server(EBB, "memory", self.path, arguments, [self.write(WORKFLOW, "order.yaml")]) as server:

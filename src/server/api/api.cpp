@@ -8,6 +8,7 @@
 #include "server/api/activity.h"
 #include "server/api/bulk.h"
 #include "server/api/encoding.h"
+#include "server/api/failed_logins.h"
 #include "server/api/pages.h"
 #include "server/assets/assets.h"
 #include "server/live/hub.h"
@@ -306,7 +307,8 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
         .principal = {.name = "anonymous"},
         .request_id = exchange->request_id,
         .base = options_.base,
-        .permission = route.permission
+        .permission = route.permission,
+        .route = route.path
     };
     call.trace = exchange->trace;
     const bool is_inside = route.audited == Audited::Inside;
@@ -371,6 +373,7 @@ void Api::send(const Exchange& exchange, http::Response response) {
 
 void Api::send_problem(const Exchange& exchange, const std::exception& error) {
     const Problem problem = to_problem(error);
+    service_.failed_logins.note(problem, {exchange.route, exchange.remote, exchange.request_id});
     if (hides_detail(problem.code()) && options_.log != nullptr) {
         const bool is_ours = problem_kind(problem.code()).status == 500;
         const LogField fields[] = {

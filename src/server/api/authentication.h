@@ -34,12 +34,18 @@ class Authentication {
     static void check_permission(const Principal& principal, const Route& route);
 
  private:
-    /// Throws Problem if there is nothing left for `name`.
-    std::optional<RateLimit::Share> check_rate(RateLimit& limit, const std::string& name);
+    /// Throws Problem if there is nothing left for `name`. `credential`: the kind of the one that is
+    /// not valid; empty = there is none.
+    std::optional<RateLimit::Share> check_rate(
+        RateLimit& limit, const std::string& name, std::string_view credential = {}
+    );
     std::optional<Principal> named_by_proxy(const http::Request& request);
     std::optional<Principal> by_bearer(const http::Request& request, std::string_view token);
     std::optional<Principal> by_certificate(const http::Request& request);
-    Principal refuse_stranger(const http::Request& request, const std::string& why);
+    /// `credential`: as above.
+    Principal refuse_stranger(
+        const http::Request& request, std::string_view credential, const std::string& why
+    );
 
     Service& service_;
     const std::optional<ProxyLogin> proxy_login_;

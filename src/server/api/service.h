@@ -28,6 +28,7 @@
 
 namespace ebb::server {
 
+class FailedLogins;
 class Hub;
 class SignIn;
 class WorkerDesk;
@@ -46,6 +47,7 @@ struct Service {
     const Clock& clock;
     Hub& hub;
     WorkerDesk& desk;
+    FailedLogins& failed_logins;
     std::string version;
     bool has_worker = false;
     bool is_dev = false;
@@ -72,6 +74,7 @@ struct Call {
     std::string request_id;
     std::string base;                      ///< the prefix of `/api/v1` in URLs: empty, or `/ebb`
     Permission permission = "any";         ///< of the route
+    std::string_view route{};              ///< the template of the path
     std::optional<InstanceId> instance{};  ///< that the path names; the principal may act on it
     std::string workflow{};                ///< of what the request is about, as far as it is known
     bool is_own = false;                   ///< the principal has started the instance

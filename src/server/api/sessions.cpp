@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "server/api/body.h"
+#include "server/api/failed_logins.h"
 #include "server/api/guard.h"
 #include "server/api/me.h"
 #include "server/api/service.h"
@@ -83,7 +84,8 @@ http::Response log_in(Service& service, Call& call) {
             "unauthenticated",
             "The login link is not valid: it works once, within 10 minutes. `ebb login-link` makes "
             "another one."
-        );
+        )
+            .with_failed_login("login_link");
     }
     record_login(service, call, *login, "link");
     auto response = json_response(200, me_json(login->principal));
@@ -139,6 +141,7 @@ http::Response redirect(const std::string& location) {
 /// A person gets the login page, which says in the person's language what kind of thing went wrong.
 http::Response failed_login(Service& service, Call& call, const std::exception& error) {
     const Problem problem = to_problem(error);
+    service.failed_logins.note(problem, {call.route, call.request.remote, call.request_id});
     AuditEntry entry = call.audit_entry("login");
     entry.outcome = "refused";
     entry.detail = Json{
