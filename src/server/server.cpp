@@ -66,6 +66,22 @@ void check_oidc(const ServerOptions& options) {
     );
 }
 
+void check_cors(const ServerOptions& options) {
+    for (const std::string& origin : options.cors_origins) {
+        try {
+            server::check_origin(origin);
+        } catch (const Error& error) {
+            throw Error(error.code(), fmt::format("--cors-origins: {}", error.what()));
+        }
+    }
+    if (options.cors_origins.empty() || options.needs_login) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        "Pages of other origins log in by a token, and with --no-auth there is no login: leave "
+        "--cors-origins or --no-auth out."
+    );
+}
+
 /// With the name in the public URL.
 std::vector<std::string> allowed_hosts(const ServerOptions& options) {
     std::vector<std::string> hosts = options.allowed_hosts;
@@ -94,6 +110,7 @@ std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
     check_proxy_login(options);
     check_oidc(options);
     server::check_page_links(options.links);
+    check_cors(options);
     return endpoints;
 }
 
@@ -352,7 +369,8 @@ class Server::Core {
         api.requests_per_second = options_.requests_per_second;
         api.pool = {.threads = options_.api_threads, .queue_max = options_.api_queue};
         api.log = log_.get();
-        api.unready = [this] { return unready(); };
+        api.check_database = [this] { return check_database(); };
+        api.cors_origins = options_.cors_origins;
         api.metrics = options_.metrics;
         api.has_public_metrics = options_.has_public_metrics;
         api.is_ticking = [this] { return http_->is_ticking(kStuckAfter); };
@@ -410,22 +428,28 @@ class Server::Core {
     }
 
     /// Asks the store only occasionally, no matter how often it is called.
-    std::string unready() {
+    server::ReadinessCheck check_database() {
         constexpr Duration kKnownFor = std::chrono::seconds(1);
         const SteadyPoint now = clock_.steady_now();
         const Lock lock(ready_mutex_);
-        if (asked_at_ != SteadyPoint{} && now - asked_at_ < kKnownFor) return unready_;
+        if (asked_at_ != SteadyPoint{} && now - asked_at_ < kKnownFor) {
+            database_.age = now - asked_at_;
+            return database_;
+        }
         asked_at_ = now;
+        database_ = {.name = "database"};
         try {
             service_.reads.load(InstanceId{});
-            unready_.clear();
         } catch (const std::exception& error) {
+            database_.is_ok = false;
             // Anyone may ask, so it does not say where the database is.
-            unready_ = server::to_problem(error).what();
+            database_.reason = server::to_problem(error).what();
+            database_.detail = error.what();
             const LogField fields[] = {{"error", error.what()}};
             if (log_) log_->write(LogLevel::Warning, "not_ready", fields);
         }
-        return unready_;
+        database_.latency = clock_.steady_now() - now;
+        return database_;
     }
 
     const ServerOptions options_;
@@ -447,7 +471,7 @@ class Server::Core {
     std::string recorded_;                     ///< the address in the database
     Mutex ready_mutex_;
     SteadyPoint asked_at_ EBB_GUARDED_BY(ready_mutex_){};
-    std::string unready_ EBB_GUARDED_BY(ready_mutex_);
+    server::ReadinessCheck database_ EBB_GUARDED_BY(ready_mutex_);
     std::unique_ptr<Api> api_;
     std::unique_ptr<http::Server> http_;  // last: its threads use all of the above
 };

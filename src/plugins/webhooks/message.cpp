@@ -72,8 +72,11 @@ Message cloud_message(const Event& event) {
 }
 
 Message slack_message(const Event& event) {
-    const std::string text = slack_text(sentence_of(event));
-    const std::string instance = text_of(Json::parse(event.data), "instance");
+    const Json data = Json::parse(event.data);
+    std::string text = slack_text(sentence_of(event));
+    const std::string instance = text_of(data, "instance");
+    const std::string link = text_of(data.value("links", Json::object()), "decide");
+    if (!link.empty()) text += fmt::format("\n<{}|Confirm or reject>", slack_text(link));
     OrderedJson blocks = OrderedJson::array();
     blocks.push_back(
         OrderedJson{{"type", "section"}, {"text", OrderedJson{{"type", "mrkdwn"}, {"text", text}}}}
@@ -144,10 +147,11 @@ Event with_more(Event event, const More& more) {
     std::string text;
     if (!more.labels.empty()) text += ",\"labels\":" + to_text(labels_to_json(more.labels));
     if (!more.site.empty()) {
-        const OrderedJson links{
+        OrderedJson links{
             {"ui", fmt::format("{}/instances/{}", more.site, instance)},
             {"api", fmt::format("{}/api/v1/instances/{}", more.site, instance)},
         };
+        if (!more.decision_link.empty()) links["decide"] = more.decision_link;
         text += ",\"links\":" + links.dump();
     }
     // As it stands, so that its numbers keep their digits.

@@ -116,20 +116,21 @@ std::optional<Principal> Authentication::by_certificate(const http::Request& req
 }
 
 Principal Authentication::authenticate(
-    const http::Request& request, const Route& route, bool is_proxy
+    const http::Request& request, const Route& route, const Peer& peer
 ) {
     if (const std::string_view token = bearer_token(request); !token.empty()) {
         auto principal = by_bearer(request, token);
         if (principal) return std::move(*principal);
-        return refuse_stranger(
-            request, "token", "The token is not valid, or it has expired."
-        );
+        return refuse_stranger(request, "token", "The token is not valid, or it has expired.");
+    }
+    if (peer.is_foreign_page) {
+        return refuse_stranger(request, "", "A page of another origin logs in by a token only.");
     }
     if (!is_safe_method(request.method)) check_same_site(request);
     if (!service_.needs_login) {
         return {.name = "anonymous", .grants = {{.role = Role::Admin}}};
     }
-    if (is_proxy && proxy_login_) {
+    if (peer.is_proxy && proxy_login_) {
         if (auto principal = named_by_proxy(request)) return std::move(*principal);
     }
     const std::string_view session = cookie(request, request.is_tls ? "__Host-ebb" : "ebb");

@@ -126,11 +126,6 @@ http::Response end_session(Service& service, Call& call) {
     return {.status = 204};
 }
 
-/// Whether a person sees the answer, and not a program.
-bool is_page(const http::Request& request) {
-    return request.header("Accept").find("text/html") != std::string_view::npos;
-}
-
 http::Response redirect(const std::string& location) {
     http::Response response{.status = 302};
     response.set("Location", location);
@@ -151,7 +146,7 @@ http::Response failed_login(Service& service, Call& call, const std::exception& 
         {"reason", problem.what()}
     }.dump();
     service.audit.note(std::move(entry));
-    if (!is_page(call.request)) {
+    if (!wants_page(call.request)) {
         return problem_response(problem, call.request.path, call.request_id);
     }
     const auto* login = dynamic_cast<const oidc::OidcError*>(&error);

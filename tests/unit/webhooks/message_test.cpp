@@ -14,7 +14,9 @@
 namespace ebb::webhooks {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using namespace std::chrono_literals;
 
 constexpr const char* kSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -87,6 +89,21 @@ TEST(WebhookMessage, slack_has_one_escaped_sentence) {
     const auto body = nlohmann::json::parse(make_message(webhook, event()).body);
     EXPECT_EQ(body.at("text"), "order o-1: failed at charge (card_declined: a &lt; b)");
     EXPECT_EQ(body.at("blocks").at(0).at("text").at("type"), "mrkdwn");
+}
+
+TEST(WebhookMessage, slack_has_the_link_of_a_decision) {
+    engine::Webhook webhook;
+    webhook.format = "slack";
+    More more{.site = "https://e.example.com", .decision_link = "https://e.example.com/c/a.b"};
+    const auto text = [&] {
+        const auto body =
+            nlohmann::json::parse(make_message(webhook, with_more(event(), more)).body);
+        EXPECT_EQ(body.at("blocks").at(0).at("text").at("text"), body.at("text"));
+        return body.at("text").get<std::string>();
+    };
+    EXPECT_THAT(text(), EndsWith("\n<https://e.example.com/c/a.b|Confirm or reject>"));
+    more.decision_link.clear();
+    EXPECT_THAT(text(), Not(HasSubstr("|")));
 }
 
 TEST(WebhookMessage, an_input_that_is_not_an_event_fails_for_good) {
