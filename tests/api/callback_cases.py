@@ -211,6 +211,44 @@ class CallbackCases:
         [vote] = self.votes(instance)
         self.assertEqual(vote["verdict"], verdicts[statuses.index(200)] + "ed")
 
+    def test_a_program_makes_a_link_that_sends_a_signal(self):
+        self.begin()
+        flow = "workflow: pay\nsteps:\n  - signal: paid\n  - signal: sent\n"
+        self.api("POST", "/workflows", flow, {"Content-Type": "application/yaml"})
+        instance = self.api.post("/instances", {"workflow": "pay", "input": {}}).json()["id"]
+
+        def make(client, **body):
+            return client.post(f"/instances/{instance}/callbacks", {"name": "paid", **body})
+        ann = "mail:ann@example.com"
+        for role, more, by, status in (
+            ("viewer", {}, None, 403), ("operator", {}, ann, 403), ("operator", {}, None, 201),
+            ("operator", {"act_as": True}, ann, 201),
+        ):
+            name = f"{role}-{status}-{len(more)}"
+            token = self.api("PUT", f"/tokens/{name}", {"role": role, **more}).json()["token"]
+            client = Client(self.api.server, self.contract, token=token)
+            self.addCleanup(client.close)
+            answer = make(client, **({"by": by} if by else {}))
+            self.assertEqual(answer.status, status, answer.body)
+        link = answer.json()
+        about = link["kind"], link["name"], link["by"], link["role"]
+        self.assertEqual(about, ("signal", "paid", "mail:ann@example.com", None))
+        self.assertEqual(make(self.api, name="sent").status, 409, "it does not wait for this one yet")
+        for expires in ("0s", "721h", "soon"):
+            self.assertEqual(make(self.api, expires=expires).status, 400, expires)
+        unknown = "/instances/019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d/callbacks"
+        self.assertEqual(self.api.post(unknown, {"name": "paid"}).status, 404)
+        path = link["href"].removeprefix("/api/v1")
+        page = self.stranger().raw("GET", link["href"], headers=PAGE)
+        self.assertIn("<button", page.body)
+        self.assertNotIn("Reject", page.body)
+        done = self.stranger().post(path, {"payload": {"amount": 12.50}})
+        self.assertEqual(done.status, 200, done.body)
+        self.refused(self.stranger().post(path, {}), 409, "not_waiting", USED)
+        history = self.api.get(f"/instances/{instance}/history", payloads="full").json()["items"]
+        [event] = [event for event in history if event["type"] == "signal_received"]
+        self.assertIn("mail:ann@example.com", json.dumps(event))
+
     def test_a_channel_has_one_link(self):
         self.begin(format="slack", url=(receiver := self.receiver()).url)
         instance = self.start()

@@ -17,7 +17,7 @@ import threading
 import unittest
 
 from callback_cases import CallbackCases
-from contract import Contract
+from contract import CALLBACKS, Contract
 from receiver import Receiver
 from world import Folder, Server, log_in
 
@@ -273,6 +273,11 @@ class Mail(MailTest):
 class Callbacks(CallbackCases, MailTest):
     contract = CONTRACT
     store = STORE
+
+    @classmethod
+    def tearDownClass(cls):
+        missing = sorted(CONTRACT.documented_of(CALLBACKS) - CONTRACT.seen)
+        assert not missing, f"documented, but never seen: {missing}"
 
     def mail_server(self):
         return MailServer()

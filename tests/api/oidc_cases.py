@@ -115,7 +115,7 @@ class OidcCases:
         client.cookie = cookie
         self.refused(self.finish(client, back), "over")
 
-    def test_a_failed_login_is_logged(self):
+    def test_wrong_logins_are_logged(self):
         client = self.client()
         back = self.issuer.authorize(self.begin(client))
         ids = []

@@ -251,7 +251,7 @@ class Deliverer {
     More more_of(const Webhook& webhook, const Event& event) {
         More more{.site = options_.site, .payload = payload_of(webhook, event)};
         // Of a channel of people. Programs have a token.
-        if (webhook.format == "slack") {
+        if (webhook.format == "slack" || webhook.format == "teams") {
             more.decision_link = decision_link(event, "webhook:" + webhook.name);
         }
         const Json data = Json::parse(event.data);

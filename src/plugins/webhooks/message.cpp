@@ -92,6 +92,51 @@ Message slack_message(const Event& event) {
     return {{{"Content-Type", "application/json"}}, body.dump()};
 }
 
+/// A run of text, in which nothing has a meaning for Teams.
+OrderedJson teams_text(std::string_view text, bool is_main) {
+    OrderedJson run{{"type", "TextRun"}, {"text", text}};
+    if (is_main) {
+        run["weight"] = "bolder";
+    } else {
+        run["isSubtle"] = true;
+    }
+    return {{"type", "RichTextBlock"}, {"inlines", OrderedJson::array({std::move(run)})}};
+}
+
+/// What a workflow of Teams ("when a webhook request is received") posts: an Adaptive Card.
+Message teams_message(const Event& event) {
+    const Json data = Json::parse(event.data);
+    const std::string instance = text_of(data, "instance");
+    OrderedJson body = OrderedJson::array();
+    body.push_back(teams_text(sentence_of(event), true));
+    if (!instance.empty()) {
+        body.push_back(teams_text(fmt::format("{} · {}", instance, event.type), false));
+    }
+    OrderedJson actions = OrderedJson::array();
+    const Json links = data.value("links", Json::object());
+    const auto add = [&](const char* title, const char* link) {
+        const std::string url = text_of(links, link);
+        if (url.empty()) return;
+        actions.push_back({{"type", "Action.OpenUrl"}, {"title", title}, {"url", url}});
+    };
+    add("Confirm or reject", "decide");
+    add("Open the instance", "ui");
+    OrderedJson card{
+        {"$schema", "http://adaptivecards.io/schemas/adaptive-card.json"},
+        {"type", "AdaptiveCard"},
+        {"version", "1.4"},
+        {"body", std::move(body)}
+    };
+    if (!actions.empty()) card["actions"] = std::move(actions);
+    OrderedJson attachment{
+        {"contentType", "application/vnd.microsoft.card.adaptive"}, {"content", std::move(card)}
+    };
+    const OrderedJson message{
+        {"type", "message"}, {"attachments", OrderedJson::array({std::move(attachment)})}
+    };
+    return {{{"Content-Type", "application/json"}}, message.dump()};
+}
+
 }  // namespace
 
 Event parse_event(const Payload& input) {
@@ -118,6 +163,7 @@ Event parse_event(const Payload& input) {
 Message make_message(const Webhook& webhook, const Event& event) {
     if (webhook.format == "cloudevents") return cloud_message(event);
     if (webhook.format == "slack") return slack_message(event);
+    if (webhook.format == "teams") return teams_message(event);
     return standard_message(event);
 }
 

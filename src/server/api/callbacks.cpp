@@ -29,6 +29,7 @@ using view::Json;
 
 constexpr std::size_t kVerdictBytesMax = 32;
 constexpr std::size_t kCommentBytesMax = 1'024;
+constexpr std::size_t kNameBytesMax = 256;
 /// Others act on the instance at the same time.
 constexpr int kTriesMax = 16;
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
@@ -66,6 +67,14 @@ const std::string& name_of(const Place& place, const Token& token) {
 
 std::string instance_text(const InstanceRow& row) {
     return row.key.empty() ? row.id.to_string() : row.key;
+}
+
+/// `2026-11-29 23:56 UTC`.
+std::string minute_text(TimePoint time) {
+    constexpr std::size_t kMinuteBytes = std::string_view("2026-11-29T23:56").size();
+    std::string text = format_time(time).substr(0, kMinuteBytes);
+    std::replace(text.begin(), text.end(), 'T', ' ');
+    return text + " UTC";
 }
 
 /// As people read it.
@@ -135,7 +144,7 @@ Principal identify(Service& service, CallbackLinks& links, Call& call) {
     if (link->expires_at <= service.clock.now()) {
         throw Problem(
             "unauthenticated",
-            fmt::format("The link was valid until {}.", format_time(link->expires_at))
+            fmt::format("The link was valid until {}.", minute_text(link->expires_at))
         )
             .with("title", "The link has expired")
             .with("hint", "Log in and act there.")
@@ -159,7 +168,7 @@ Place place_of(Service& service, const CallbackToken& link) {
 }
 
 std::string deadline_text(const Token& token) {
-    return token.due == kNever ? std::string() : fmt::format(", until {}", format_time(token.due));
+    return token.due == kNever ? std::string() : fmt::format(", until {}", minute_text(token.due));
 }
 
 CallbackPage page_of(const Call& call, const Place& place, const Token& token) {
@@ -262,6 +271,59 @@ Answer read_answer(const http::Request& request, bool is_decision) {
     return answer;
 }
 
+/// A link by which a signal is sent without a login. Who sends it in another's name needs the right
+/// to do so.
+http::Response make_callback(Service& service, CallbackLinks& links, Call& call) {
+    call.query.check_all_used();
+    const InstanceId id = resolve(service, call);
+    Body body(call.request.body);
+    const std::string name = body.required_text("name", kNameBytesMax);
+    const std::string by = body.text("by", kNameBytesMax).value_or(call.principal.name);
+    const std::string life = body.text("expires", kVerdictBytesMax).value_or("720h");
+    body.check_all_used();
+    if (by != call.principal.name && !may_also(service, call, "act_as")) {
+        throw Problem(
+            "not_allowed",
+            fmt::format(
+                "{} may not act as {}: it lacks the permission act_as.", call.principal.name, by
+            )
+        );
+    }
+    const auto expires = parse_duration(life);
+    if (!expires || *expires <= Duration::zero() || *expires > CallbackToken::kLifeMax) {
+        throw Problem(
+            "invalid_argument",
+            "The member \"expires\" is not a duration such as 48h, of at most 720h."
+        );
+    }
+    const auto place = find_place(service.store, id);
+    if (!place) throw Problem("instance_not_found", "There is no such instance any more.");
+    const auto& tokens = place->state.tokens;
+    const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
+        return token.status == TokenStatus::WaitingSignal && name_of(*place, token) == name;
+    });
+    if (found == tokens.end()) {
+        throw Problem(
+            "not_waiting",
+            fmt::format("The instance does not wait for the signal \"{}\" now.", name)
+        );
+    }
+    const CallbackToken link{
+        .instance = id,
+        .token = found->id,
+        .visit = found->visit,
+        .role = {},
+        .by = by,
+        .expires_at = std::min(found->due, service.clock.now() + *expires)
+    };
+    const std::string token = links.sign(link);
+    Json json = callback_json(link, *place, *found);
+    json["href"] = call.base + callback_path(token);
+    auto response = json_response(201, json);
+    response.set("Cache-Control", "no-store");
+    return response;
+}
+
 /// At exactly this revision, so that the visit is the one of the link.
 void act(
     Service& service, const Call& call, const Place& place, const Token& token, const Answer& answer
@@ -357,8 +419,7 @@ std::string CallbackLinks::make(const Request& request) {
     });
     if (found == tokens.end()) return {};
     const std::vector<std::string>& roles = place->node(*found).human.roles;
-    return sign_callback(
-        signer(),
+    return sign(
         {.instance = request.instance,
          .token = found->id,
          .visit = found->visit,
@@ -366,6 +427,10 @@ std::string CallbackLinks::make(const Request& request) {
          .by = request.by,
          .expires_at = std::min(found->due, request.since + CallbackToken::kLifeMax)}
     );
+}
+
+std::string CallbackLinks::sign(const CallbackToken& token) {
+    return sign_callback(signer(), token);
 }
 
 std::optional<CallbackToken> CallbackLinks::read(std::string_view text) {
@@ -396,6 +461,16 @@ void add_callback_routes(Routes& routes, Service& service) {
     Route& answer = add("POST", "answerCallback", answer_callback);
     answer.body_bytes_max = kJsonBytesMax;
     answer.media_types = {"application/json", kFormType};
+    routes.push_back(
+        {.method = "POST",
+         .path = "/instances/{id}/callbacks",
+         .operation = "makeCallback",
+         .permission = "instances.signal",
+         .handle = [&service, links](Call& call) { return make_callback(service, *links, call); },
+         .body_bytes_max = kJsonBytesMax,
+         .media_types = {"application/json"},
+         .reach = Reach::Project}
+    );
 }
 
 }  // namespace ebb::server

@@ -33,6 +33,8 @@ class CallbackLinks {
     /// A token for the decision that is awaited at the node; empty = none is. The same request has
     /// the same token while the same visit waits. Throws Error.
     std::string make(const Request& request);
+    /// Throws Error.
+    std::string sign(const CallbackToken& token);
     /// Empty if it does not come from a server with the same key. Throws Error.
     std::optional<CallbackToken> read(std::string_view text);
 

@@ -278,6 +278,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/callbacks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link that sends a signal
+         * @description Each person who has the link sends the signal for which the instance waits now, once and without a login: for a message that a program sends itself. To name another person in `by` needs the permission `act_as`.
+         */
+        post: operations["makeCallback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/config": {
         parameters: {
             query?: never;
@@ -2073,6 +2099,8 @@ export interface components {
              * @enum {string}
              */
             verdict?: "confirm" | "reject";
+            /** @description Of a link that was made: its path on this server. */
+            href?: string;
         };
         CallbackAnswer: {
             /**
@@ -2969,7 +2997,7 @@ export interface components {
              * @default standard
              * @enum {string}
              */
-            format: "standard" | "cloudevents" | "slack" | "email";
+            format: "standard" | "cloudevents" | "slack" | "teams" | "email";
             /** @description Types of events, with `*`; empty = all. */
             events?: string[];
             /** @description Names of workflows, with `*`; empty = all. */
@@ -3021,7 +3049,7 @@ export interface components {
             name: string;
             url: string;
             /** @enum {string} */
-            format: "standard" | "cloudevents" | "slack" | "email";
+            format: "standard" | "cloudevents" | "slack" | "teams" | "email";
             events: string[];
             workflows: string[];
             /** @description A filter; empty = all. */
@@ -3989,6 +4017,56 @@ export interface operations {
             };
             400: components["responses"]["Problem"];
             401: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeCallback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "paid",
+                 *       "by": "mail:ann@example.com",
+                 *       "expires": "48h"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Of the signal. */
+                    name: string;
+                    /** @description In whose name it is sent; the caller if it is absent. */
+                    by?: string;
+                    /**
+                     * @description A duration: how long the link works. At most 720h, which is 30 days.
+                     * @default 720h
+                     */
+                    expires?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is made, and not stored. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Callback"];
+                };
+            };
+            404: components["responses"]["InstanceNotFound"];
             409: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
