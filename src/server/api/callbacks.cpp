@@ -29,7 +29,7 @@ using view::Json;
 
 constexpr std::size_t kVerdictBytesMax = 32;
 constexpr std::size_t kCommentBytesMax = 1'024;
-constexpr std::size_t kNameBytesMax = 256;
+constexpr std::size_t kCallbackNameBytesMax = 256;
 /// Others act on the instance at the same time.
 constexpr int kTriesMax = 16;
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
@@ -277,8 +277,8 @@ http::Response make_callback(Service& service, CallbackLinks& links, Call& call)
     call.query.check_all_used();
     const InstanceId id = resolve(service, call);
     Body body(call.request.body);
-    const std::string name = body.required_text("name", kNameBytesMax);
-    const std::string by = body.text("by", kNameBytesMax).value_or(call.principal.name);
+    const std::string name = body.required_text("name", kCallbackNameBytesMax);
+    const std::string by = body.text("by", kCallbackNameBytesMax).value_or(call.principal.name);
     const std::string life = body.text("expires", kVerdictBytesMax).value_or("720h");
     body.check_all_used();
     if (by != call.principal.name && !may_also(service, call, "act_as")) {
