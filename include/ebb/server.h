@@ -118,6 +118,10 @@ struct ServerOptions {
     std::string base_path = "/";  ///< everything is below it: `/`, `/ebb/`
     /// Names of the server besides `localhost` and addresses. Requests for other names get 421.
     std::vector<std::string> allowed_hosts{};
+    /// Origins such as `https://app.example.com`, whose pages may call the API with a token, and
+    /// read the answers. Cookies and all other logins of such pages are refused. Needs
+    /// `needs_login`.
+    std::vector<std::string> cors_origins{};
     int http_threads = 2;
     /// Open connections, streams included. Further ones wait until one of them closes.
     std::size_t connections_max = 4'096;

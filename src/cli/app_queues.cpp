@@ -156,7 +156,7 @@ void CommandLine::add_webhook() {
         "--format",
         webhook_.format,
         "put: what is sent (standard)",
-        {"standard", "cloudevents", "slack", "email"}
+        {"standard", "cloudevents", "slack", "teams", "email"}
     );
     const auto add_list =
         [&](const char* name, std::vector<std::string>& target, const char* about, const char* type

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "cli/serve_config.h"
 #include "cli/text.h"
+#include "server/api/guard.h"
 
 namespace ebb::cli {
 
@@ -90,6 +92,28 @@ const ConfigEntry* find_entry(const std::vector<ConfigEntry>& entries, const std
         return entry.key == key;
     });
     return found == entries.end() ? nullptr : &*found;
+}
+
+/// The value of an option that also stands alone is written after `=`: a network behind a space
+/// would be a workflow's file.
+void check_files(const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+        std::error_code failed;
+        if (std::filesystem::exists(file, failed)) continue;
+        try {
+            for (const std::string& network : split_at_commas(file)) server::AddressRange{network};
+        } catch (const Error&) {
+            continue;
+        }
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "\"{0}\" is a network, not the file of a workflow: write "
+                "--webhooks-allow-private={0}, without a space.",
+                one_line(file)
+            )
+        );
+    }
 }
 
 void check_keys(const std::vector<ConfigEntry>& entries, const std::vector<std::string>& known) {
@@ -222,6 +246,7 @@ void CommandLine::configure_serve(Session& session) {
         setting.values = option.results();
         serve_.settings.push_back(std::move(setting));
     }
+    check_files(serve_.files);
     if (!serve_.is_dev) return;
     if (serve_.definitions.empty()) serve_.definitions = ".";
     serve_.is_verbose = true;
@@ -293,6 +318,11 @@ void CommandLine::add_serve() {
         serve_.drain_delay,
         "At SIGTERM, how long to serve while /readyz says draining (0s)"
     );
+    serve->add_flag(
+        "--core-dumps",
+        serve_.may_dump_core,
+        "Let a crash write a core dump, which has secrets, and debuggers look in"
+    );
     serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
 }
 
@@ -351,6 +381,14 @@ void CommandLine::add_serve_network(CLI::App* serve) {
     );
     serve->add_option("--allowed-hosts", serve_.allowed_hosts, "Further names of this server")
         ->type_name("NAME,...")
+        ->delimiter(',');
+    serve
+        ->add_option(
+            "--cors-origins",
+            serve_.cors_origins,
+            "Let pages of these origins call the API with a token (none)"
+        )
+        ->type_name("ORIGIN,...")
         ->delimiter(',');
 }
 

@@ -20,6 +20,7 @@
 #include "cli/serve_stores.h"
 #include "cli/worker_log.h"
 #include "server/http/listening.h"
+#include "support/core_dumps.h"
 
 namespace ebb::cli {
 
@@ -81,6 +82,8 @@ void check_folder(Session& session, const ServeOptions& options) {
 }  // namespace
 
 int run_server(Session& session, const ServeOptions& options) {
+    // Before the first secret is read.
+    if (!options.may_dump_core) forbid_core_dumps();
     const std::string url = url_of(session, options);
     check_server_options(server_options(options));
     check_delivery_options(options);

@@ -80,6 +80,8 @@ struct ServeOptions {
     bool has_no_login = false;
     bool prints_login = false;  ///< a login link, although the output is not a terminal
     bool has_public_metrics = false;
+    std::vector<std::string> cors_origins{};
+    bool may_dump_core = false;
     bool has_no_worker = false;
     std::string smtp_url{};
     std::string smtp_from{};

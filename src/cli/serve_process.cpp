@@ -37,6 +37,7 @@
 #include "engine/bulk.h"
 #include "engine/webhook.h"
 #include "plugins/webhooks/deliver.h"
+#include "server/api/callbacks.h"
 #include "server/auth/audit.h"
 #include "server/auth/sealed_rows.h"
 #include "store/store.h"
@@ -248,6 +249,20 @@ class Serving {
             const auto summary = engine_.find(id);
             return summary ? summary->labels : Labels();
         };
+        if (stores_.admin) {
+            const auto links =
+                std::make_shared<server::CallbackLinks>(*stores_.store, *stores_.admin, box_.get());
+            delivery.decision_link = [links, site = delivery.site](
+                                         const InstanceId& id,
+                                         const std::string& node,
+                                         const std::string& by,
+                                         TimePoint event
+                                     ) {
+                const std::string token =
+                    links->make({.instance = id, .node = node, .by = by, .since = event});
+                return token.empty() ? std::string() : site + server::callback_path(token);
+            };
+        }
         webhooks::add_deliver_handler(
             handlers, *stores_.store, *session_.streams().clock, delivery
         );

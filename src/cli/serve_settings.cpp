@@ -195,6 +195,7 @@ ServerOptions server_options(
         .public_url = options.public_url,
         .base_path = options.base_path,
         .allowed_hosts = options.allowed_hosts,
+        .cors_origins = options.cors_origins,
         .connections_max = static_cast<std::size_t>(options.max_connections),
         .requests_per_second = options.requests_per_second,
         .redact_pointers = options.redact_pointers,
@@ -281,6 +282,8 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     compare("title", now.title, fresh.title);
     compare("links", now.links, fresh.links);
     compare("max_connections", now.max_connections, fresh.max_connections);
+    compare("cors_origins", now.cors_origins, fresh.cors_origins);
+    compare("core_dumps", now.may_dump_core, fresh.may_dump_core);
     compare("no_worker", now.has_no_worker, fresh.has_no_worker);
     compare("smtp_url", now.smtp_url, fresh.smtp_url);
     compare("smtp_from", now.smtp_from, fresh.smtp_from);

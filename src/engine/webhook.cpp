@@ -25,7 +25,9 @@ constexpr std::string_view kSecretPrefix = "whsec_";
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kKeyBytesMin = 24;
 constexpr std::size_t kKeyBytesMax = 64;
-constexpr std::array<std::string_view, 4> kFormats = {"standard", "cloudevents", "slack", "email"};
+constexpr std::array<std::string_view, 5> kFormats = {
+    "standard", "cloudevents", "slack", "teams", "email"
+};
 
 [[noreturn]] void refuse(const std::string& why) {
     throw Error(ErrorCode::InvalidArgument, why);

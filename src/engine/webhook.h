@@ -28,7 +28,7 @@ struct Webhook {
 
     std::string name;
     std::string url;                     ///< `https://...`, `http://...`, or `mailto:...`
-    std::string format = "standard";     ///< `standard`, `cloudevents`, `slack` or `email`
+    std::string format = "standard";     ///< `standard`, `cloudevents`, `slack`, `teams` or `email`
     std::vector<std::string> events;     ///< types with `*` and `?`; empty = all
     std::vector<std::string> workflows;  ///< names with `*` and `?`; empty = all
     /// A filter that holds for the instance when its event is delivered; empty = all.

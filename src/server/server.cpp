@@ -9,6 +9,7 @@
 #include <ebb/telemetry.h>
 
 #include "server/api/api.h"
+#include "server/api/failed_logins.h"
 #include "server/api/sign_in.h"
 #include "server/auth/access.h"
 #include "server/live/hub.h"
@@ -18,6 +19,7 @@
 #include "server/server_metrics.h"
 #include "server/start_rules.h"
 #include "support/sha256.h"
+#include "support/warning_limit.h"
 #include "view/payload_json.h"
 
 namespace ebb {
@@ -64,6 +66,22 @@ void check_oidc(const ServerOptions& options) {
     );
 }
 
+void check_cors(const ServerOptions& options) {
+    for (const std::string& origin : options.cors_origins) {
+        try {
+            server::check_origin(origin);
+        } catch (const Error& error) {
+            throw Error(error.code(), fmt::format("--cors-origins: {}", error.what()));
+        }
+    }
+    if (options.cors_origins.empty() || options.needs_login) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        "Pages of other origins log in by a token, and with --no-auth there is no login: leave "
+        "--cors-origins or --no-auth out."
+    );
+}
+
 /// With the name in the public URL.
 std::vector<std::string> allowed_hosts(const ServerOptions& options) {
     std::vector<std::string> hosts = options.allowed_hosts;
@@ -92,7 +110,14 @@ std::vector<http::Endpoint> parse_endpoints(const ServerOptions& options) {
     check_proxy_login(options);
     check_oidc(options);
     server::check_page_links(options.links);
+    check_cors(options);
     return endpoints;
+}
+
+/// Clients cause warnings as often as they like.
+std::unique_ptr<LogSink> limited_log(LogSink* log, const Clock& clock) {
+    if (log == nullptr) return nullptr;
+    return std::make_unique<WarningLimit>(*log, clock, std::chrono::seconds(1));
 }
 
 /// `/ebb/` as `/ebb`, and `/` as nothing.
@@ -160,6 +185,8 @@ class Server::Core {
         : options_(options),
           endpoints_(parse_endpoints(options)),
           clock_(options.clock != nullptr ? *options.clock : system_clock()),
+          log_(limited_log(options.log, clock_)),
+          failed_logins_(log_.get()),
           own_admin_(make_memory_admin_store()),
           access_(options.admin != nullptr ? *options.admin : *own_admin_, clock_),
           audit_(options.admin != nullptr ? *options.admin : *own_admin_, clock_, options.log),
@@ -188,6 +215,7 @@ class Server::Core {
               clock_,
               hub_,
               desk_,
+              failed_logins_,
               EBB_VERSION
           } {
         service_.has_worker = options.has_worker;
@@ -206,8 +234,8 @@ class Server::Core {
         service_.hook_secret = options.hook_secret;
         service_.box = options.box;
         service_.telemetry = options.telemetry.get();
-        if (options.log != nullptr) {
-            service_.report = [log = options.log](std::string_view event, const std::string& why) {
+        if (log_) {
+            service_.report = [log = log_.get()](std::string_view event, const std::string& why) {
                 const LogField fields[] = {{"error", why}};
                 log->write(LogLevel::Warning, event, fields);
             };
@@ -318,9 +346,11 @@ class Server::Core {
         metrics.watch_store(reader_);
         metrics.add([this] {
             const auto refusals = api_->refusals();
+            const auto failed_logins = failed_logins_.counts();
             return server::server_metrics(
                 {http_->counts(),
                  refusals,
+                 failed_logins,
                  api_->active(),
                  api_->waiting(),
                  hub_.watchers(),
@@ -338,8 +368,9 @@ class Server::Core {
         api.proxy_login = options_.proxy_login;
         api.requests_per_second = options_.requests_per_second;
         api.pool = {.threads = options_.api_threads, .queue_max = options_.api_queue};
-        api.log = options_.log;
-        api.unready = [this] { return unready(); };
+        api.log = log_.get();
+        api.check_database = [this] { return check_database(); };
+        api.cors_origins = options_.cors_origins;
         api.metrics = options_.metrics;
         api.has_public_metrics = options_.has_public_metrics;
         api.is_ticking = [this] { return http_->is_ticking(kStuckAfter); };
@@ -397,28 +428,35 @@ class Server::Core {
     }
 
     /// Asks the store only occasionally, no matter how often it is called.
-    std::string unready() {
+    server::ReadinessCheck check_database() {
         constexpr Duration kKnownFor = std::chrono::seconds(1);
         const SteadyPoint now = clock_.steady_now();
         const Lock lock(ready_mutex_);
-        if (asked_at_ != SteadyPoint{} && now - asked_at_ < kKnownFor) return unready_;
+        if (asked_at_ != SteadyPoint{} && now - asked_at_ < kKnownFor) {
+            database_.age = now - asked_at_;
+            return database_;
+        }
         asked_at_ = now;
+        database_ = {.name = "database"};
         try {
             service_.reads.load(InstanceId{});
-            unready_.clear();
         } catch (const std::exception& error) {
+            database_.is_ok = false;
             // Anyone may ask, so it does not say where the database is.
-            unready_ = server::to_problem(error).what();
+            database_.reason = server::to_problem(error).what();
+            database_.detail = error.what();
             const LogField fields[] = {{"error", error.what()}};
-            if (options_.log != nullptr)
-                options_.log->write(LogLevel::Warning, "not_ready", fields);
+            if (log_) log_->write(LogLevel::Warning, "not_ready", fields);
         }
-        return unready_;
+        database_.latency = clock_.steady_now() - now;
+        return database_;
     }
 
     const ServerOptions options_;
     const std::vector<http::Endpoint> endpoints_;
     const Clock& clock_;
+    const std::unique_ptr<LogSink> log_;  ///< null = silent
+    server::FailedLogins failed_logins_;
     const HandlerRegistry no_handlers_;
     std::unique_ptr<AdminStore> own_admin_;
     Access access_;
@@ -433,7 +471,7 @@ class Server::Core {
     std::string recorded_;                     ///< the address in the database
     Mutex ready_mutex_;
     SteadyPoint asked_at_ EBB_GUARDED_BY(ready_mutex_){};
-    std::string unready_ EBB_GUARDED_BY(ready_mutex_);
+    server::ReadinessCheck database_ EBB_GUARDED_BY(ready_mutex_);
     std::unique_ptr<Api> api_;
     std::unique_ptr<http::Server> http_;  // last: its threads use all of the above
 };

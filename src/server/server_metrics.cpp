@@ -33,6 +33,14 @@ std::vector<Metric> server_metrics(const ServerState& state) {
     for (const auto& [code, count] : state.refusals) {
         refused.values.push_back({{{"reason", code}}, static_cast<double>(count)});
     }
+    Metric failed_logins{
+        .name = "ebb_auth_failures_total",
+        .help = "Requests with a credential that is not valid, by its kind.",
+        .kind = Metric::Kind::Counter,
+    };
+    for (const auto& [credential, count] : state.failed_logins) {
+        failed_logins.values.push_back({{{"credential", credential}}, static_cast<double>(count)});
+    }
     std::vector<Metric> metrics{
         gauge(
             "http_server_active_requests",
@@ -54,6 +62,7 @@ std::vector<Metric> server_metrics(const ServerState& state) {
             state.connections.refused
         ),
         std::move(refused),
+        std::move(failed_logins),
     };
     if (state.certificate_expires_at) {
         const auto end = state.certificate_expires_at->time_since_epoch();

@@ -14,7 +14,7 @@ std::optional<std::uint64_t> WarningLimit::admit(std::string_view event) {
         found = periods_.emplace(event, Period{.begun = now}).first;
     }
     Period& period = found->second;
-    if (now - period.begun >= kPeriod) {
+    if (now - period.begun >= period_) {
         period.begun = now;
         period.written = 0;
     }

@@ -15,13 +15,14 @@
 
 namespace ebb {
 
-/// Passes events on to another sink, but of the warnings of one name at most kBurst in kPeriod: a
+/// Passes events on to another sink, but of the warnings of one name at most kBurst in a period: a
 /// database that is down fails thousands of calls, and the log must stay readable. The first
 /// warning after that says how many were dropped, in its field `dropped`. Thread-safe.
 class WarningLimit final : public LogSink {
  public:
     /// Both must outlive it. Time is measured by `clock`.
-    WarningLimit(LogSink& sink, const Clock& clock) : sink_(sink), clock_(clock) {}
+    WarningLimit(LogSink& sink, const Clock& clock, Duration period = kPeriod)
+        : sink_(sink), clock_(clock), period_(period) {}
 
     bool is_enabled(LogLevel level) const noexcept override { return sink_.is_enabled(level); }
 
@@ -46,6 +47,7 @@ class WarningLimit final : public LogSink {
 
     LogSink& sink_;
     const Clock& clock_;
+    const Duration period_;
     Mutex mutex_;
     std::map<std::string, Period, std::less<>> periods_ EBB_GUARDED_BY(mutex_);
 };

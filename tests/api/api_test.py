@@ -13,7 +13,7 @@ import unittest
 import urllib.parse
 
 from bulk_cases import BulkCases
-from contract import Contract
+from contract import CALLBACKS, Contract
 from hook_cases import HookCases
 from live_cases import LiveCases
 from oidc_cases import OidcCases
@@ -29,7 +29,7 @@ UNKNOWN = "019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d"
 
 
 def tearDownModule():
-    missing = sorted(CONTRACT.documented() - CONTRACT.seen)
+    missing = sorted(CONTRACT.documented() - CONTRACT.documented_of(CALLBACKS) - CONTRACT.seen)
     assert not missing, f"documented, but never seen: {missing}"
 
 

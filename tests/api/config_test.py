@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import sqlite3
@@ -426,6 +427,35 @@ retention:
             self.assertEqual(of("allowed_hosts")[0], "new.example")
             client.close()
 
+    def test_a_network_behind_a_space_is_no_file(self):
+        for network in ("10.1.0.0/16", "10.1.0.0/16,fd00::/8", "192.168.7.9"):
+            said = self.serve("--check", "--webhooks-allow-private", network, code=2)
+            self.assertIn(f'"{network}" is a network, not the file of a workflow', said)
+            self.assertIn(f"--webhooks-allow-private={network}", said)
+        self.write(WORKFLOW, "10.1.0.9")
+        self.serve("--check", "--webhooks-allow-private", "10.1.0.9")
+
+    def test_a_crash_leaves_no_secrets_behind(self):
+        user = 65534
+        (self.path / "open").mkdir()
+        os.chown(self.path / "open", user, user)
+        os.chmod(self.path, 0o755)
+        if os.getuid() != 0 or subprocess.run([EBB, "version"], user=user, capture_output=True).returncode:
+            self.skipTest("needs root, and a program that all users may run")
+        for arguments, variables, owner, may_dump in (
+            ((), (), 0, False),
+            (("--core-dumps",), (), user, True),
+            ((), (("EBB_CORE_DUMPS", "true"),), user, True),
+        ):
+            with Server(EBB, "memory", self.path / "open", arguments, (), variables, user) as server:
+                process = pathlib.Path(f"/proc/{server.process.pid}")
+                # What cannot be dumped belongs to root: its own user can neither read nor trace it.
+                self.assertEqual((process / "mem").stat().st_uid, owner, arguments)
+                [limit] = re.findall(r"^Max core file size +(\S+)", (process / "limits").read_text(), re.M)
+                soft = resource.getrlimit(resource.RLIMIT_CORE)[0]
+                own = "unlimited" if soft == resource.RLIM_INFINITY else str(soft)
+                self.assertEqual(limit, own if may_dump else "0")
+
     def test_requests_without_a_valid_login_are_limited_by_address(self):
         with Server(EBB, "memory", self.path) as server:
             client = Client(server, Contract(ROOT), token="ebb_wrong")
@@ -434,6 +464,54 @@ retention:
                 statuses.add(client.get("/me").status)
             self.assertEqual(statuses, {401, 429})
             client.close()
+
+    def test_logs_failed_logins_without_the_secrets_and_not_too_often(self):
+        with Server(EBB, "memory", self.path, ["--requests-per-second", "0"]) as server:
+            contract = Contract(ROOT)
+            admin = log_in(server, contract)
+            self.addCleanup(admin.close)
+            hook = {"scheme": "token", "workflow": "order", "secret": "sixteen bytes or more"}
+            self.assertEqual(admin("PUT", "/hooks/shop", hook).status, 200)
+            token = admin("PUT", "/tokens/ci", {"role": "viewer"}).json()["token"]
+            self.assertEqual(admin("DELETE", "/tokens/ci").status, 204)
+            client = Client(server, contract)
+            self.addCleanup(client.close)
+            # Nothing was tried here.
+            self.assertEqual(client.get("/me").status, 401)
+            wrong = "hunter2-" + "w" * 35
+            tries = {
+                "token": lambda **more: client("GET", "/instances/0190", **more),
+                "session": lambda **more: client("GET", "/stats", **more),
+                "login_link": lambda **more: client("POST", "/session", {"login": wrong}, **more),
+                "hook": lambda **more: client("POST", "/hooks/shop", {}, **more),
+            }
+            sent = {"token": {"Authorization": f"Bearer {token}"}, "session": {"Cookie": f"ebb={wrong}"},
+                    "hook": {"Authorization": f"Bearer {wrong}"}}
+            routes = {"token": "/instances/{id}", "session": "/stats", "login_link": "/session",
+                      "hook": "/hooks/{name}"}
+            for number, (credential, request) in enumerate(tries.items(), 1):
+                answer = request(headers={**sent.get(credential, {}), "X-Request-Id": f"try-{number}"})
+                self.assertEqual(answer.status, 401, answer.body)
+                entry = server.wait_for("auth_failed", number)
+                about = [entry[name] for name in ("level", "credential", "route", "remote", "request_id")]
+                wanted = ["warning", credential, routes[credential], "127.0.0.1", f"try-{number}"]
+                self.assertEqual(about, wanted)
+                self.assertEqual(entry["reason"], answer.json()["detail"])
+            client.token, statuses = token, []
+            while 429 not in statuses:
+                statuses.append(client.get("/me").status)
+            metrics = admin.raw("GET", "/metrics")
+            if metrics.status == 200:
+                lines = re.findall(r'^ebb_auth_failures_total{credential="(\w+)"} (\d+)$', metrics.body, re.M)
+                others = {"session": "1", "login_link": "1", "hook": "1"}
+                self.assertEqual(dict(lines), {"token": str(1 + len(statuses)), **others})
+            server.stop()
+            logged = [entry for entry in server.log if entry.get("event") == "auth_failed"]
+            # Ten in each second at most, and the next one says how many were left out.
+            self.assertLess(len(logged), 4 + len(statuses))
+            text = json.dumps(server.log)
+            for secret in (token, token.split("_")[1], token.split("_")[2], wrong, "hunter2"):
+                self.assertNotIn(secret, text)
 
     def test_events_of_hooks_are_limited(self):
         arguments = ["--no-auth", "--requests-per-second", "1"]

@@ -6,7 +6,9 @@ One for development, a copy to read from, tables of another version, and one tha
 No case waits for a time: each waits for what the server logs, or for an answer.
 """
 
+import contextlib
 import http.client
+import json
 import os
 import pathlib
 import socket
@@ -166,6 +168,9 @@ class Forwarder:
 
     def close(self):
         for each in self.sockets:
+            with contextlib.suppress(OSError):
+                # Also ends what waits for data.
+                each.shutdown(socket.SHUT_RDWR)
             each.close()
 
 
@@ -232,6 +237,14 @@ class Away(unittest.TestCase):
         self.assertTrue(any('"store_reached"' in line for line in events), events)
         answer, body = ask("/readyz")
         self.assertEqual((answer.status, body), (200, "ok\n"))
+        self.forwarder.close()
+        while answer.status == 200:
+            answer, body = ask("/readyz?verbose")
+        checks = {check["name"]: check for check in json.loads(body)["checks"]}
+        self.assertEqual((answer.status, json.loads(body)["ready"]), (503, False))
+        self.assertEqual((checks["serving"]["ok"], checks["database"]["ok"]), (True, False))
+        self.assertTrue(checks["database"]["reason"])
+        self.assertNotIn("127.0.0.1", body, "without a login one does not learn where the database is")
 
     def test_a_signal_ends_the_wait(self):
         process = subprocess.Popen(

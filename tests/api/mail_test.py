@@ -16,7 +16,9 @@ import sys
 import threading
 import unittest
 
-from contract import Contract
+from callback_cases import CallbackCases
+from contract import CALLBACKS, Contract
+from receiver import Receiver
 from world import Folder, Server, log_in
 
 ROOT, EBB, STORE = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -126,23 +128,27 @@ def outer_address():
         return probe.getsockname()[0]
 
 
-class Mail(unittest.TestCase):
+class MailTest(unittest.TestCase):
     def setUp(self):
         self.folder = Folder()
         self.path = pathlib.Path(self.folder.__enter__())
         self.addCleanup(self.folder.__exit__)
         (self.path / "order.yaml").write_text(WORKFLOW)
 
-    def serve(self, mails, *arguments):
+    def serve(self, mails, *arguments, site="https://ebb.example.com"):
         self.addCleanup(mails.close)
-        flags = ["--allow-exec", "--requests-per-second", "0", "--smtp-url", mails.url, "--smtp-from",
-                 "ebb@example.com", "--public-url", "https://ebb.example.com", *arguments]
+        flags = ["--allow-exec", "--webhooks-allow-private", "--requests-per-second", "0",
+                 "--smtp-url", mails.url, "--smtp-from", "ebb@example.com", *arguments]
+        if site:
+            flags += ["--public-url", site]
         server = Server(EBB, STORE, self.path, flags, ["order.yaml"])
         self.addCleanup(server.stop)
         api = log_in(server, CONTRACT)
         self.addCleanup(api.close)
         return api
 
+
+class Mail(MailTest):
     def put(self, api, **settings):
         body = {"url": "mailto:ops@example.com,ann@example.com", "format": "email", **settings}
         answer = api("PUT", "/webhooks/mail", body)
@@ -262,6 +268,29 @@ class Mail(unittest.TestCase):
         self.assertEqual(message["Subject"], "[Ebb] A test message from Ebb.")
         self.assertLess(mails.commands.index("STARTTLS"),
                         min(i for i, command in enumerate(mails.commands) if command.startswith("MAIL")))
+
+
+class Callbacks(CallbackCases, MailTest):
+    contract = CONTRACT
+    store = STORE
+
+    @classmethod
+    def tearDownClass(cls):
+        missing = sorted(CONTRACT.documented_of(CALLBACKS) - CONTRACT.seen)
+        assert not missing, f"documented, but never seen: {missing}"
+
+    def mail_server(self):
+        return MailServer()
+
+    def receiver(self):
+        receiver = Receiver()
+        self.addCleanup(receiver.close)
+        return receiver
+
+    def again(self):
+        server = Server(EBB, STORE, self.path, ["--no-worker"])
+        self.addCleanup(server.stop)
+        return server
 
 
 if __name__ == "__main__":

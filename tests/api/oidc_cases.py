@@ -115,6 +115,33 @@ class OidcCases:
         client.cookie = cookie
         self.refused(self.finish(client, back), "over")
 
+    def test_wrong_logins_are_logged(self):
+        client = self.client()
+        back = self.issuer.authorize(self.begin(client))
+        ids = []
+        for query in ({**back, "state": "x" * 43}, {"state": back["state"], "error": "access_denied"}):
+            self.begin(client)
+            answer = self.finish(client, query)
+            self.assertEqual(answer.status, 401, answer.body)
+            ids.append(answer.headers["x-request-id"])
+        claims = self.issuer.claims(aud="https://ebb.example.com", exp=1)
+        bearer = self.client(token=self.issuer.keys[0].token(claims))
+        answer = bearer.get("/me")
+        self.assertEqual(answer.status, 401, answer.body)
+        ids.append(answer.headers["x-request-id"])
+
+        def found():
+            entries = [entry for entry in self.server.log if entry.get("event") == "auth_failed"]
+            return [entry for entry in entries if entry["request_id"] in ids]
+        with self.server.news:
+            self.assertTrue(self.server.news.wait_for(lambda: len(found()) == len(ids), timeout=120))
+            entries = found()
+        self.assertEqual({entry["credential"] for entry in entries}, {"oidc"})
+        self.assertEqual([entry["route"] for entry in entries], ["/session/oidc/callback"] * 2 + ["/me"])
+        text = str(entries)
+        for secret in (back["state"], back["code"], bearer.token):
+            self.assertNotIn(secret, text)
+
     def test_two_tabs_log_in_side_by_side(self):
         client = self.client()
         first = self.issuer.authorize(self.begin(client))

@@ -1,4 +1,5 @@
-"""A starter, which is a program, sees what it has started, and nothing else: cases for access_test.py."""
+"""Who starts work, and who repeats it. A starter, which is a program, sees what it has started, and
+nothing else: cases for access_test.py."""
 
 import json
 import urllib.parse
@@ -88,3 +89,22 @@ class StarterCases:
         labels = {"ebb.started_by": "token:keys"}
         labelled = other.post("/instances", {"workflow": OURS, "labels": labels})
         self.problem(labelled, 400, "invalid_argument")
+
+    def test_an_operator_repeats_work_and_starts_none_of_its_own(self):
+        client = self.client("rerunner", "operator", project="billing")
+        old = self.start(OURS)
+        self.assertEqual(self.api.post(f"/instances/{old}/cancel").status, 200)
+        again = client.post(f"/instances/{old}/rerun")
+        self.assertEqual(again.status, 201, again.body)
+        for body in ({"input": {"amount": 9}}, {"version": 1}):
+            [name] = body
+            problem = self.problem(client.post(f"/instances/{old}/rerun", body), 403, "not_allowed")
+            self.assertIn(f"another {name}", problem["detail"])
+            self.assertIn("instances.start", problem["detail"])
+        self.problem(client.post("/instances", {"workflow": OURS, "input": {}}), 403, "not_allowed")
+        dry = client.post("/bulk", {"action": "rerun", "where": "true", "dry_run": True})
+        self.assertEqual(dry.status, 200, dry.body)
+        developer = self.client("rerun-developer", "developer")
+        self.assertEqual(developer.post(f"/instances/{old}/rerun", {"input": {"amount": 9}}).status, 201)
+        viewer = self.client("rerun-viewer", "viewer")
+        self.problem(viewer.post(f"/instances/{old}/rerun"), 403, "not_allowed")

@@ -1,7 +1,7 @@
 // Bulk operations of the mock server: some that ran, and those that a test starts. A filter is what the UI writes:
 // comparisons that are joined by &&.
 
-const ACTIONS = { cancel: 'instances.cancel', abort: 'instances.cancel', pause: 'instances.pause', resume: 'instances.pause', requeue: 'instances.requeue', rerun: 'instances.start' };
+const ACTIONS = { cancel: 'instances.cancel', abort: 'instances.cancel', pause: 'instances.pause', resume: 'instances.pause', requeue: 'instances.requeue', rerun: 'instances.rerun' };
 const DONE = { cancel: 'cancelled', abort: 'aborted', pause: 'paused', resume: 'running', requeue: 'running' };
 const FITS = { requeue: ['dead_letter'], rerun: ['failed', 'cancelled', 'aborted'], cancel: ['running', 'paused', 'dead_letter'], abort: ['running', 'paused', 'dead_letter', 'compensating'], pause: ['running', 'compensating'], resume: ['paused'] };
 

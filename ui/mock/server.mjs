@@ -21,9 +21,9 @@ const READ = ['workflows.read', 'instances.read', 'decisions.read', 'workers.rea
 const PERMISSIONS = {
   viewer: READ,
   approver: [...READ, 'decisions.decide'],
-  operator: [...READ, 'payloads.read', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.write', 'bulk', 'queues.write', 'audit.read'],
-  developer: [...READ, 'payloads.read', 'workflows.write', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.write', 'bulk', 'hooks.write', 'audit.read'],
-  admin: [...READ, 'payloads.read', 'payloads.sensitive', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.signal', 'instances.write', 'instances.move', 'hooks.write', 'workflows.write', 'decisions.decide', 'bulk', 'queues.write', 'retention.write', 'purge', 'audit.read', 'webhooks.write', 'ops', 'admin'],
+  operator: [...READ, 'payloads.read', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.rerun', 'instances.signal', 'instances.write', 'bulk', 'queues.write', 'audit.read'],
+  developer: [...READ, 'payloads.read', 'workflows.write', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.rerun', 'instances.signal', 'instances.write', 'bulk', 'hooks.write', 'audit.read'],
+  admin: [...READ, 'payloads.read', 'payloads.sensitive', 'instances.start', 'instances.cancel', 'instances.pause', 'instances.requeue', 'instances.rerun', 'instances.signal', 'instances.write', 'instances.move', 'hooks.write', 'workflows.write', 'decisions.decide', 'bulk', 'queues.write', 'retention.write', 'purge', 'audit.read', 'webhooks.write', 'ops', 'admin'],
 };
 
 class Problem extends Error {

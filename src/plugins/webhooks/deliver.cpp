@@ -36,6 +36,11 @@ Payload skipped(const char* why) {
     return Payload::text(to_text(Json{{"skipped", why}}));
 }
 
+/// Whether the event says that a decision is awaited.
+bool asks_for_decision(const Event& event) {
+    return event.type == "decision.awaited" || event.type == "decision.overdue";
+}
+
 bool is_success(int status) {
     return status >= 200 && status < 300;
 }
@@ -131,7 +136,7 @@ class Deliverer {
             group = data.value("failure_group", std::string());
         }
         if (group.empty()) {
-            send_mail(webhook, event, {}, context);
+            send_mails(webhook, event, context);
             return Payload::text(to_text(Json{{"mailed", true}}));
         }
         const std::string place = webhook.name + "/" + group;
@@ -147,7 +152,12 @@ class Deliverer {
         }
         const Digest digest = digest_of(group);
         try {
-            send_mail(webhook, event, digest, context);
+            send_mail(
+                webhook,
+                {event, digest, {.site = options_.site}},
+                engine::mail_recipients(webhook.url),
+                context
+            );
         } catch (...) {
             digests_.failed(place, event.id);
             throw;
@@ -169,13 +179,58 @@ class Deliverer {
         return digest;
     }
 
+    /// Empty if the event asks for no decision, or if it is not awaited any more.
+    std::string decision_link(const Event& event, const std::string& by) const {
+        if (!options_.decision_link || options_.site.empty() || !asks_for_decision(event))
+            return {};
+        const Json data = Json::parse(event.data);
+        const auto id = InstanceId::parse(data.value("instance", std::string()));
+        if (!id) return {};
+        const TimePoint at = parse_time(event.timestamp).value_or(store_.now());
+        return options_.decision_link(*id, data.value("step", std::string()), by, at);
+    }
+
+    /// One mail to all, or one to each with a link of its own.
+    void send_mails(const Webhook& webhook, const Event& event, const StepContext& context) {
+        const std::vector<std::string> recipients = engine::mail_recipients(webhook.url);
+        std::exception_ptr failed;
+        for (const std::string& recipient : recipients) {
+            const std::string link = decision_link(event, "mail:" + recipient);
+            if (link.empty()) {
+                return send_mail(
+                    webhook, {event, {}, {.site = options_.site}}, recipients, context
+                );
+            }
+            try {
+                send_mail(
+                    webhook,
+                    {event, {}, {.site = options_.site, .decision = link}},
+                    {recipient},
+                    context
+                );
+            } catch (const HandlerFailure&) {
+                // The others get theirs.
+                if (!failed) failed = std::current_exception();
+            }
+        }
+        if (failed) std::rethrow_exception(failed);
+    }
+
+    struct Mail {
+        const Event& event;
+        Digest digest;
+        MailLinks links;
+    };
+
     void send_mail(
-        const Webhook& webhook, const Event& event, const Digest& digest, const StepContext& context
+        const Webhook& webhook,
+        const Mail& mail,
+        const std::vector<std::string>& recipients,
+        const StepContext& context
     ) {
-        const MailAddresses addresses{
-            .from = options_.mail_from, .to = engine::mail_recipients(webhook.url)
-        };
-        const std::string text = make_mail(addresses, event, digest, options_.site, store_.now());
+        const MailAddresses addresses{.from = options_.mail_from, .to = recipients};
+        const std::string text =
+            make_mail(addresses, mail.event, mail.digest, mail.links, store_.now());
         try {
             ebb::send_mail(
                 *options_.mail,
@@ -195,6 +250,10 @@ class Deliverer {
 
     More more_of(const Webhook& webhook, const Event& event) {
         More more{.site = options_.site, .payload = payload_of(webhook, event)};
+        // Of a channel of people. Programs have a token.
+        if (webhook.format == "slack" || webhook.format == "teams") {
+            more.decision_link = decision_link(event, "webhook:" + webhook.name);
+        }
         const Json data = Json::parse(event.data);
         const auto id = InstanceId::parse(data.value("instance", std::string()));
         if (id && options_.labels) more.labels = options_.labels(*id);

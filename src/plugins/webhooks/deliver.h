@@ -34,6 +34,12 @@ struct DeliveryOptions {
     const SecretBox* box = nullptr;
     /// Of an instance; null or none = no labels are sent.
     std::function<Labels(const InstanceId&)> labels{};
+    /// A URL by which the person `by` decides at a node of an instance without a login; empty if no
+    /// decision is awaited there. `event`: when it was awaited. Null = there are no such links.
+    std::function<std::string(
+        const InstanceId&, const std::string& node, const std::string& by, TimePoint event
+    )>
+        decision_link{};
     /// What of a payload of a version of a workflow may be sent; null or an empty result = nothing.
     std::function<Payload(const Payload&, const std::string& workflow, int version)> shown{};
 };

@@ -107,12 +107,17 @@ std::string counted(const Digest& digest) {
     return fmt::format("{}{}", digest.has_more ? "more than " : "", digest.count);
 }
 
-std::vector<Line> lines_of(const Event& event, const Digest& digest, const std::string& site) {
+std::vector<Line> lines_of(const Event& event, const Digest& digest, const MailLinks& links) {
     const auto link = [&](const std::string& instance) {
-        return site.empty() || instance.empty() ? std::string() : site + "/instances/" + instance;
+        return links.site.empty() || instance.empty() ? std::string()
+                                                      : links.site + "/instances/" + instance;
     };
     const Json data = Json::parse(event.data);
     std::vector<Line> lines{{one_line(sentence_of(event), kTextBytesMax)}};
+    if (!links.decision.empty()) {
+        lines.push_back({"Confirm or reject, without a login", links.decision});
+        lines.push_back({"This link is for you alone: do not forward it. It works once."});
+    }
     const std::string instance = text_of(data, "instance");
     if (!instance.empty()) lines.push_back({"Instance " + instance, link(instance)});
     lines.push_back({event.type + " at " + event.timestamp});
@@ -163,10 +168,14 @@ std::string make_mail(
     const MailAddresses& addresses,
     const Event& event,
     const Digest& digest,
-    const std::string& site,
+    const MailLinks& links,
     TimePoint now
 ) {
-    const std::vector<Line> lines = lines_of(event, digest, site);
+    const std::vector<Line> lines = lines_of(event, digest, links);
+    // Mails with links of their own are not the same message.
+    const std::string id = links.decision.empty()
+                               ? event.id
+                               : event.id + "." + sha256_hex(links.decision).substr(0, 16);
     const std::string boundary = "ebb-" + sha256_hex(event.id).substr(0, 32);
     const auto part = [&](const char* type, const std::string& text) {
         return fmt::format(
@@ -185,7 +194,7 @@ std::string make_mail(
         addresses.from,
         fmt::join(addresses.to, ",\r\n "),
         header_text(subject_of(event, digest)),
-        event.id,
+        id,
         boundary,
         part("text/plain", plain_part(lines)),
         part("text/html", html_part(lines)),

@@ -28,12 +28,18 @@ struct Digest {
     std::vector<FailedInstance> shown{};  ///< the newest
 };
 
+/// Where the links of a mail lead.
+struct MailLinks {
+    std::string site{};      ///< the URL of the server; empty = there are no links
+    std::string decision{};  ///< by which the recipient decides; empty = none
+};
+
 /// A whole message (RFC 5322): text and HTML.
 std::string make_mail(
     const MailAddresses& addresses,
     const Event& event,
     const Digest& digest,
-    const std::string& site,
+    const MailLinks& links,
     TimePoint now
 );
 

@@ -72,8 +72,11 @@ Message cloud_message(const Event& event) {
 }
 
 Message slack_message(const Event& event) {
-    const std::string text = slack_text(sentence_of(event));
-    const std::string instance = text_of(Json::parse(event.data), "instance");
+    const Json data = Json::parse(event.data);
+    std::string text = slack_text(sentence_of(event));
+    const std::string instance = text_of(data, "instance");
+    const std::string link = text_of(data.value("links", Json::object()), "decide");
+    if (!link.empty()) text += fmt::format("\n<{}|Confirm or reject>", slack_text(link));
     OrderedJson blocks = OrderedJson::array();
     blocks.push_back(
         OrderedJson{{"type", "section"}, {"text", OrderedJson{{"type", "mrkdwn"}, {"text", text}}}}
@@ -87,6 +90,51 @@ Message slack_message(const Event& event) {
     }
     const OrderedJson body{{"text", text}, {"blocks", std::move(blocks)}};
     return {{{"Content-Type", "application/json"}}, body.dump()};
+}
+
+/// A run of text, in which nothing has a meaning for Teams.
+OrderedJson teams_text(std::string_view text, bool is_main) {
+    OrderedJson run{{"type", "TextRun"}, {"text", text}};
+    if (is_main) {
+        run["weight"] = "bolder";
+    } else {
+        run["isSubtle"] = true;
+    }
+    return {{"type", "RichTextBlock"}, {"inlines", OrderedJson::array({std::move(run)})}};
+}
+
+/// What a workflow of Teams ("when a webhook request is received") posts: an Adaptive Card.
+Message teams_message(const Event& event) {
+    const Json data = Json::parse(event.data);
+    const std::string instance = text_of(data, "instance");
+    OrderedJson body = OrderedJson::array();
+    body.push_back(teams_text(sentence_of(event), true));
+    if (!instance.empty()) {
+        body.push_back(teams_text(fmt::format("{} · {}", instance, event.type), false));
+    }
+    OrderedJson actions = OrderedJson::array();
+    const Json links = data.value("links", Json::object());
+    const auto add = [&](const char* title, const char* link) {
+        const std::string url = text_of(links, link);
+        if (url.empty()) return;
+        actions.push_back({{"type", "Action.OpenUrl"}, {"title", title}, {"url", url}});
+    };
+    add("Confirm or reject", "decide");
+    add("Open the instance", "ui");
+    OrderedJson card{
+        {"$schema", "http://adaptivecards.io/schemas/adaptive-card.json"},
+        {"type", "AdaptiveCard"},
+        {"version", "1.4"},
+        {"body", std::move(body)}
+    };
+    if (!actions.empty()) card["actions"] = std::move(actions);
+    OrderedJson attachment{
+        {"contentType", "application/vnd.microsoft.card.adaptive"}, {"content", std::move(card)}
+    };
+    const OrderedJson message{
+        {"type", "message"}, {"attachments", OrderedJson::array({std::move(attachment)})}
+    };
+    return {{{"Content-Type", "application/json"}}, message.dump()};
 }
 
 }  // namespace
@@ -115,6 +163,7 @@ Event parse_event(const Payload& input) {
 Message make_message(const Webhook& webhook, const Event& event) {
     if (webhook.format == "cloudevents") return cloud_message(event);
     if (webhook.format == "slack") return slack_message(event);
+    if (webhook.format == "teams") return teams_message(event);
     return standard_message(event);
 }
 
@@ -144,10 +193,11 @@ Event with_more(Event event, const More& more) {
     std::string text;
     if (!more.labels.empty()) text += ",\"labels\":" + to_text(labels_to_json(more.labels));
     if (!more.site.empty()) {
-        const OrderedJson links{
+        OrderedJson links{
             {"ui", fmt::format("{}/instances/{}", more.site, instance)},
             {"api", fmt::format("{}/api/v1/instances/{}", more.site, instance)},
         };
+        if (!more.decision_link.empty()) links["decide"] = more.decision_link;
         text += ",\"links\":" + links.dump();
     }
     // As it stands, so that its numbers keep their digits.

@@ -45,9 +45,10 @@ Headers signed_headers(
 
 /// What is known of an event only when it is delivered.
 struct More {
-    Labels labels{};     ///< of the instance
-    std::string site{};  ///< the URL of the server; empty = there are no links
-    Payload payload{};   ///< empty = none
+    Labels labels{};              ///< of the instance
+    std::string site{};           ///< the URL of the server; empty = there are no links
+    std::string decision_link{};  ///< by which its reader decides; empty = none
+    Payload payload{};            ///< empty = none
 };
 
 /// The event with more in its data.

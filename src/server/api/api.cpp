@@ -8,6 +8,7 @@
 #include "server/api/activity.h"
 #include "server/api/bulk.h"
 #include "server/api/encoding.h"
+#include "server/api/failed_logins.h"
 #include "server/api/pages.h"
 #include "server/assets/assets.h"
 #include "server/live/hub.h"
@@ -22,6 +23,7 @@ constexpr std::string_view kPrefix = "/api/v1";
 constexpr std::string_view kInstancePath = "/instances/{id}";
 constexpr std::string_view kWorkflowPath = "/workflows/{name}";
 constexpr std::string_view kMetricsPath = "/metrics";
+constexpr std::string_view kReadinessPath = "/readyz";
 constexpr Duration kStuckAfter = std::chrono::seconds(10);
 /// A request that waits for a thread and occupies one for longer than this is logged as slow.
 constexpr Duration kSlowAfter = std::chrono::seconds(1);
@@ -57,6 +59,40 @@ http::Response plain(int status, std::string text) {
     return response;
 }
 
+/// Whether a health check asks for all that was looked at.
+bool is_verbose(std::string_view query) {
+    while (!query.empty()) {
+        const std::size_t end = std::min(query.find('&'), query.size());
+        const std::string_view parameter = query.substr(0, end);
+        if (parameter.substr(0, parameter.find('=')) == "verbose") return true;
+        query.remove_prefix(std::min(end + 1, query.size()));
+    }
+    return false;
+}
+
+double seconds(Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
+/// What a page of another origin may read besides the usual headers.
+constexpr std::string_view kExposedHeaders =
+    "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+/// What such a page may send.
+constexpr std::string_view kAcceptedHeaders =
+    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
+    "X-Request-Id, traceparent";
+constexpr std::string_view kAcceptedMethods = "GET, HEAD, POST, PUT, DELETE";
+/// How long a browser remembers that.
+constexpr std::string_view kPreflightSeconds = "600";
+
+/// No answer says that cookies are accepted.
+std::vector<http::Header> cors_headers(const std::string& origin) {
+    return {
+        {"Access-Control-Allow-Origin", origin},
+        {"Access-Control-Expose-Headers", std::string(kExposedHeaders)},
+    };
+}
+
 /// The value of a label: methods are as many as clients invent.
 std::string_view known_method(std::string_view method) {
     constexpr std::array<std::string_view, 5> kMethods{"GET", "HEAD", "POST", "PUT", "DELETE"};
@@ -83,9 +119,11 @@ struct Api::Exchange {
     bool accepts_gzip = false;
     bool may_compress = false;  ///< of the route
     bool is_tls = false;
-    bool is_proxy = false;  ///< the peer is a proxy that is believed
-    RequestTrace trace{};   ///< empty: it is not traced
-    TimePoint begun_at{};   ///< if it is traced
+    bool is_proxy = false;         ///< the peer is a proxy that is believed
+    bool is_api = false;           ///< the path is below /api/v1
+    std::string foreign_origin{};  ///< of the page that sends it, if it may; empty = none does
+    RequestTrace trace{};          ///< empty: it is not traced
+    TimePoint begun_at{};          ///< if it is traced
 };
 
 Routes make_routes(Service& service) {
@@ -114,6 +152,7 @@ Routes make_routes(Service& service) {
     add_remote_routes(routes, service);
     add_webhook_routes(routes, service);
     add_hook_routes(routes, service);
+    add_callback_routes(routes, service);
     return routes;
 }
 
@@ -128,8 +167,19 @@ Api::Api(Service& service, ApiOptions options)
     for (std::size_t i = 0; i < routes_.size(); ++i) {
         router_.add(routes_[i].method, routes_[i].path, i);
     }
+    add_plain_routes();
+}
+
+/// Those that are not below /api/v1, so the router does not know them.
+void Api::add_plain_routes() {
+    routes_.push_back(
+        {.method = "GET",
+         .path = kReadinessPath,
+         .operation = "getReadiness",
+         .permission = "ops",
+         .handle = [this](Call&) { return readiness_response(true); }}
+    );
     if (options_.metrics == nullptr) return;
-    // Not below /api/v1, so the router does not know it.
     routes_.push_back(
         {.method = "GET",
          .path = kMetricsPath,
@@ -172,7 +222,7 @@ void Api::handle(http::Request request, const http::Responder& respond) {
     now.remote = now.request.remote;
     now.is_tls = now.request.is_tls;
     try {
-        if (is_health(now.path)) return answer_health(now);
+        if (is_health(now.path)) return answer_health(exchange);
         begin_trace(now);
         if (options_.only_proxies && !is_proxy) {
             throw Problem("not_allowed", "Only the proxy may connect to this server.");
@@ -191,6 +241,8 @@ void Api::handle(http::Request request, const http::Responder& respond) {
             path.erase(0, options_.base.size());
         }
         if (path == kPrefix || path.starts_with(std::string(kPrefix) + "/")) {
+            now.is_api = true;
+            if (answer_preflight(now)) return;
             return answer_api(exchange, path.substr(kPrefix.size()));
         }
         now.path = path;
@@ -200,16 +252,85 @@ void Api::handle(http::Request request, const http::Responder& respond) {
     }
 }
 
-void Api::answer_health(const Exchange& exchange) {
-    if (!is_safe_method(exchange.method)) {
+void Api::answer_health(const std::shared_ptr<Exchange>& exchange) {
+    const Exchange& now = *exchange;
+    if (!is_safe_method(now.method)) {
         throw Problem("method_not_allowed", "Use GET for health checks.")
             .with_header("Allow", "GET, HEAD");
     }
-    if (exchange.path == "/livez") {
-        return send(exchange, is_alive() ? plain(200, "ok\n") : plain(503, "stuck\n"));
+    if (now.path == "/livez") {
+        return send(now, is_alive() ? plain(200, "ok\n") : plain(503, "stuck\n"));
     }
-    const std::string why = is_draining_ ? "draining" : options_.unready();
-    send(exchange, why.empty() ? plain(200, "ok\n") : plain(503, why + "\n"));
+    if (is_verbose(now.request.query)) {
+        const bool is_here = now.request.is_loopback && !now.is_proxy;
+        if (!is_here && options_.only_proxies && !now.is_proxy) {
+            throw Problem("not_allowed", "Only the proxy may connect to this server.");
+        }
+        if (!answers_to(now.request.header("Host"))) {
+            throw Problem("misdirected", "The server does not answer to this name.");
+        }
+        // A user of this machine sees what anyone may know; others prove that they are operators.
+        const bool has_login = !bearer_token(now.request).empty();
+        if (is_here && !has_login) return send(now, readiness_response(false));
+        return post_plain(exchange, kReadinessPath);
+    }
+    const std::vector<ReadinessCheck> checks = readiness();
+    const auto failed =
+        std::find_if(checks.begin(), checks.end(), [](const auto& check) { return !check.is_ok; });
+    send(now, failed == checks.end() ? plain(200, "ok\n") : plain(503, failed->reason + "\n"));
+}
+
+std::vector<ReadinessCheck> Api::readiness() const {
+    ReadinessCheck serving{.name = "serving"};
+    if (is_draining_) {
+        serving.is_ok = false;
+        serving.reason = "draining";
+        // The database does not matter any more.
+        return {serving};
+    }
+    return {serving, options_.check_database()};
+}
+
+http::Response Api::readiness_response(bool shows_details) const {
+    using nlohmann::ordered_json;
+    ordered_json items = ordered_json::array();
+    bool is_ready = true;
+    for (const ReadinessCheck& check : readiness()) {
+        is_ready = is_ready && check.is_ok;
+        const std::string& reason =
+            shows_details && !check.detail.empty() ? check.detail : check.reason;
+        items.push_back(
+            {{"name", check.name},
+             {"ok", check.is_ok},
+             {"age_seconds", seconds(check.age)},
+             {"latency_seconds", seconds(check.latency)},
+             {"reason", reason.empty() ? ordered_json(nullptr) : ordered_json(reason)}}
+        );
+    }
+    auto response = json_response(
+        is_ready ? 200 : 503, ordered_json{{"ready", is_ready}, {"checks", std::move(items)}}
+    );
+    response.set("Cache-Control", "no-store");
+    return response;
+}
+
+bool Api::answer_preflight(Exchange& now) {
+    const std::string_view origin = now.request.header("Origin");
+    const auto& known = options_.cors_origins;
+    // Browsers write an origin in one way only.
+    const bool is_allowed = is_cross_origin(now.request) &&
+                            std::find(known.begin(), known.end(), origin) != known.end();
+    if (!is_allowed) return false;
+    now.foreign_origin = origin;
+    const bool is_preflight =
+        now.method == "OPTIONS" && !now.request.header("Access-Control-Request-Method").empty();
+    if (!is_preflight) return false;
+    http::Response response{.status = 204};
+    response.set("Access-Control-Allow-Methods", std::string(kAcceptedMethods));
+    response.set("Access-Control-Allow-Headers", std::string(kAcceptedHeaders));
+    response.set("Access-Control-Max-Age", std::string(kPreflightSeconds));
+    send(now, std::move(response));
+    return true;
 }
 
 bool Api::is_alive() const {
@@ -254,7 +375,14 @@ void Api::answer_metrics(const std::shared_ptr<Exchange>& exchange) {
         throw Problem("method_not_allowed", "Use GET for metrics.")
             .with_header("Allow", "GET, HEAD");
     }
-    post(exchange, {.route = routes_.size() - 1, .parameters = {}});
+    post_plain(exchange, kMetricsPath);
+}
+
+void Api::post_plain(const std::shared_ptr<Exchange>& exchange, std::string_view path) {
+    const auto found = std::find_if(routes_.rbegin(), routes_.rend(), [&](const Route& route) {
+        return route.path == path;
+    });
+    post(exchange, {.route = routes_.size() - 1 - (found - routes_.rbegin()), .parameters = {}});
 }
 
 void Api::post(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
@@ -306,7 +434,8 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
         .principal = {.name = "anonymous"},
         .request_id = exchange->request_id,
         .base = options_.base,
-        .permission = route.permission
+        .permission = route.permission,
+        .route = route.path
     };
     call.trace = exchange->trace;
     const bool is_inside = route.audited == Audited::Inside;
@@ -314,9 +443,13 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
         route.audited == Audited::Always || is_inside ||
         (route.audited == Audited::Acts && !is_safe_method(call.request.method));
     try {
-        call.principal =
-            route.identify ? authentication_.identify(call, route)
-                           : authentication_.authenticate(call.request, route, exchange->is_proxy);
+        call.principal = route.identify ? authentication_.identify(call, route)
+                                        : authentication_.authenticate(
+                                              call.request,
+                                              route,
+                                              {.is_proxy = exchange->is_proxy,
+                                               .is_foreign_page = !exchange->foreign_origin.empty()}
+                                          );
         exchange->principal = call.principal.name;
         const bool is_stranger = route.permission == "none" && call.principal.credential.empty();
         if (!is_stranger) exchange->share = authentication_.count(call.principal.name);
@@ -341,7 +474,9 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
             http::Responder(std::make_shared<Relay>(
                 [this, exchange](auto response) { send(*exchange, std::move(response)); },
                 exchange->respond,
-                exchange->entry
+                exchange->entry,
+                exchange->foreign_origin.empty() ? std::vector<http::Header>()
+                                                 : cors_headers(exchange->foreign_origin)
             ))
         );
     } catch (const std::exception& error) {
@@ -350,12 +485,20 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
                 refusal_of(call.audit_entry(route.operation), call.is_allowed, error)
             );
         }
-        send_problem(*exchange, error);
+        send_problem(*exchange, error, wants_page(call.request) ? route.problem_page : nullptr);
     }
 }
 
 void Api::send(const Exchange& exchange, http::Response response) {
     response.set("X-Request-Id", exchange.request_id);
+    if (exchange.is_api && !options_.cors_origins.empty()) {
+        response.headers.push_back({"Vary", "Origin"});
+    }
+    if (!exchange.foreign_origin.empty()) {
+        for (http::Header& header : cors_headers(exchange.foreign_origin)) {
+            response.headers.push_back(std::move(header));
+        }
+    }
     if (exchange.share) {
         for (http::Header& header : rate_headers("principal", *exchange.share)) {
             response.headers.push_back(std::move(header));
@@ -369,8 +512,13 @@ void Api::send(const Exchange& exchange, http::Response response) {
     exchange.respond(std::move(response));
 }
 
-void Api::send_problem(const Exchange& exchange, const std::exception& error) {
+void Api::send_problem(
+    const Exchange& exchange,
+    const std::exception& error,
+    const std::function<http::Response(const Problem&)>& page
+) {
     const Problem problem = to_problem(error);
+    service_.failed_logins.note(problem, {exchange.route, exchange.remote, exchange.request_id});
     if (hides_detail(problem.code()) && options_.log != nullptr) {
         const bool is_ours = problem_kind(problem.code()).status == 500;
         const LogField fields[] = {
@@ -378,7 +526,10 @@ void Api::send_problem(const Exchange& exchange, const std::exception& error) {
         };
         options_.log->write(is_ours ? LogLevel::Error : LogLevel::Warning, "http_failed", fields);
     }
-    send(exchange, problem_response(problem, exchange.path, exchange.request_id));
+    send(
+        exchange,
+        page ? page(problem) : problem_response(problem, exchange.path, exchange.request_id)
+    );
 }
 
 void Api::log(const Exchange& exchange, const http::Response& response) {

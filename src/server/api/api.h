@@ -18,6 +18,16 @@
 
 namespace ebb::server {
 
+/// What must be right for a server that is ready, and whether it is.
+struct ReadinessCheck {
+    std::string name;
+    bool is_ok = true;
+    Duration age{0};       ///< since it was looked at
+    Duration latency{0};   ///< that the look took
+    std::string reason{};  ///< why it is not right, for anyone; empty if it is
+    std::string detail{};  ///< the same for operators; empty = there is nothing more to say
+};
+
 struct ApiOptions {
     std::string base;  ///< the prefix of every path: empty, or `/ebb`
     std::vector<std::string> allowed_hosts{};
@@ -27,11 +37,12 @@ struct ApiOptions {
     Pool::Options pool{};
     int requests_per_second = 0;  ///< for each principal; 0 = no limit
     LogSink* log = nullptr;
-    /// The reason why the server is not ready; empty if it is.
-    std::function<std::string()> unready{};
+    std::function<ReadinessCheck()> check_database{};
     std::function<bool()> is_ticking{};  ///< whether the I/O threads are alive
     Metrics* metrics = nullptr;          ///< null = there is no /metrics
     bool has_public_metrics = false;
+    /// Origins whose pages may send requests with a token, and read the answers.
+    std::vector<std::string> cors_origins{};
 };
 
 /// Answers every request: health, API, UI.
@@ -77,17 +88,30 @@ class Api {
  private:
     struct Exchange;
 
-    void answer_health(const Exchange& exchange);
+    void add_plain_routes();
+    void answer_health(const std::shared_ptr<Exchange>& exchange);
+    std::vector<ReadinessCheck> readiness() const;
+    http::Response readiness_response(bool shows_details) const;
+    /// Answers a browser that asks whether a page of another origin may send a request. False: the
+    /// request is none of those.
+    bool answer_preflight(Exchange& exchange);
     void answer_page(const Exchange& exchange);
     void answer_api(std::shared_ptr<Exchange> exchange, std::string path);
     void answer_metrics(const std::shared_ptr<Exchange>& exchange);
+    /// Lets the pool make the call of a route that is not below /api/v1.
+    void post_plain(const std::shared_ptr<Exchange>& exchange, std::string_view path);
     /// Lets the pool make the call.
     void post(const std::shared_ptr<Exchange>& exchange, Router::Match match);
     void call(const std::shared_ptr<Exchange>& exchange, Router::Match match);
     static void check_body(const http::Request& request, const Route& route);
     bool answers_to(std::string_view authority);
     void send(const Exchange& exchange, http::Response response);
-    void send_problem(const Exchange& exchange, const std::exception& error);
+    /// `page`: what shows the problem; null = the document of RFC 9457.
+    void send_problem(
+        const Exchange& exchange,
+        const std::exception& error,
+        const std::function<http::Response(const Problem&)>& page = nullptr
+    );
     void log(const Exchange& exchange, const http::Response& response);
     void tell_if_slow(const Exchange& exchange, SteadyPoint called) const;
     void measure(const Exchange& exchange, const http::Response& response);

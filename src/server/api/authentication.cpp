@@ -38,7 +38,7 @@ void Authentication::set_requests_per_second(int limit) {
 }
 
 std::optional<RateLimit::Share> Authentication::check_rate(
-    RateLimit& limit, const std::string& name
+    RateLimit& limit, const std::string& name, std::string_view credential
 ) {
     auto share = limit.take(name);
     if (!share || share->is_granted) return share;
@@ -52,12 +52,16 @@ std::optional<RateLimit::Share> Authentication::check_rate(
         std::move(problem).with_header(header.name, std::move(header.value));
     }
     const auto after = std::chrono::ceil<std::chrono::seconds>(share->wait).count();
-    throw std::move(problem).with_header("Retry-After", std::to_string(after));
+    throw std::move(problem)
+        .with_header("Retry-After", std::to_string(after))
+        .with_failed_login(credential);
 }
 
-Principal Authentication::refuse_stranger(const http::Request& request, const std::string& why) {
-    check_rate(strangers_, request.remote);
-    throw Problem("unauthenticated", why);
+Principal Authentication::refuse_stranger(
+    const http::Request& request, std::string_view credential, const std::string& why
+) {
+    check_rate(strangers_, request.remote, credential);
+    throw Problem("unauthenticated", why).with_failed_login(credential);
 }
 
 /// Whom the proxy has logged in; empty if it names no person.
@@ -66,7 +70,7 @@ std::optional<Principal> Authentication::named_by_proxy(const http::Request& req
     const std::string_view user = request.header(login.user_header);
     if (user.empty()) return std::nullopt;
     if (!is_equal_secret(request.header(kProxySecretHeader), login.secret)) {
-        refuse_stranger(request, "The proxy did not send its secret.");
+        refuse_stranger(request, "proxy", "The proxy did not send its secret.");
     }
     Person person{.name = std::string(user), .groups = {}};
     person.display_name = request.header(login.email_header);
@@ -94,7 +98,7 @@ std::optional<Principal> Authentication::by_bearer(
         return service_.sign_in->by_bearer(std::string(token));
     } catch (const oidc::OidcError& error) {
         if (error.kind() == oidc::OidcError::Kind::Unavailable) throw;
-        refuse_stranger(request, error.what());
+        refuse_stranger(request, "oidc", error.what());
     }
     return std::nullopt;
 }
@@ -105,25 +109,28 @@ std::optional<Principal> Authentication::by_certificate(const http::Request& req
     const auto expires_at = std::chrono::time_point_cast<Duration>(certificate.expires_at);
     // A connection may be older than that.
     if (expires_at <= service_.clock.now()) {
-        refuse_stranger(request, "The client certificate has expired.");
+        refuse_stranger(request, "certificate", "The client certificate has expired.");
     }
     if (certificate.name.empty()) return std::nullopt;
     return service_.access.by_certificate(certificate.name, expires_at);
 }
 
 Principal Authentication::authenticate(
-    const http::Request& request, const Route& route, bool is_proxy
+    const http::Request& request, const Route& route, const Peer& peer
 ) {
     if (const std::string_view token = bearer_token(request); !token.empty()) {
         auto principal = by_bearer(request, token);
         if (principal) return std::move(*principal);
-        return refuse_stranger(request, "The token is not valid, or it has expired.");
+        return refuse_stranger(request, "token", "The token is not valid, or it has expired.");
+    }
+    if (peer.is_foreign_page) {
+        return refuse_stranger(request, "", "A page of another origin logs in by a token only.");
     }
     if (!is_safe_method(request.method)) check_same_site(request);
     if (!service_.needs_login) {
         return {.name = "anonymous", .grants = {{.role = Role::Admin}}};
     }
-    if (is_proxy && proxy_login_) {
+    if (peer.is_proxy && proxy_login_) {
         if (auto principal = named_by_proxy(request)) return std::move(*principal);
     }
     const std::string_view session = cookie(request, request.is_tls ? "__Host-ebb" : "ebb");
@@ -140,6 +147,9 @@ Principal Authentication::authenticate(
     }
     return refuse_stranger(
         request,
+        !session.empty()      ? "session"
+        : request.certificate ? "certificate"
+                              : "",
         !session.empty()      ? "The session has ended; log in again."
         : request.certificate ? "The client certificate has no subject alternative name that is a "
                                 "URI, a DNS name or a mail address."
@@ -150,8 +160,8 @@ Principal Authentication::authenticate(
 Principal Authentication::identify(Call& call, const Route& route) {
     try {
         return route.identify(call);
-    } catch (const Problem&) {
-        check_rate(strangers_, call.request.remote);
+    } catch (const Problem& problem) {
+        check_rate(strangers_, call.request.remote, problem.failed_login());
         throw;
     }
 }

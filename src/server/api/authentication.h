@@ -19,9 +19,14 @@ class Authentication {
         Service& service, std::optional<ProxyLogin> proxy_login, int requests_per_second
     );
 
-    /// By a token, a proxy, a session or a certificate. `is_proxy`: the peer is a trusted proxy.
-    /// Throws Problem, and slows down addresses that guess.
-    Principal authenticate(const http::Request& request, const Route& route, bool is_proxy);
+    struct Peer {
+        bool is_proxy = false;         ///< it is a trusted proxy
+        bool is_foreign_page = false;  ///< a page of another origin, which logs in by a token only
+    };
+
+    /// By a token, a proxy, a session or a certificate. Throws Problem, and slows down addresses
+    /// that guess.
+    Principal authenticate(const http::Request& request, const Route& route, const Peer& peer);
     /// By the login of the route itself.
     Principal identify(Call& call, const Route& route);
     /// Counts a request of the principal. Throws Problem if it has sent too many. Empty: there is
@@ -34,12 +39,18 @@ class Authentication {
     static void check_permission(const Principal& principal, const Route& route);
 
  private:
-    /// Throws Problem if there is nothing left for `name`.
-    std::optional<RateLimit::Share> check_rate(RateLimit& limit, const std::string& name);
+    /// Throws Problem if there is nothing left for `name`. `credential`: the kind of the one that
+    /// is not valid; empty = there is none.
+    std::optional<RateLimit::Share> check_rate(
+        RateLimit& limit, const std::string& name, std::string_view credential = {}
+    );
     std::optional<Principal> named_by_proxy(const http::Request& request);
     std::optional<Principal> by_bearer(const http::Request& request, std::string_view token);
     std::optional<Principal> by_certificate(const http::Request& request);
-    Principal refuse_stranger(const http::Request& request, const std::string& why);
+    /// `credential`: as above.
+    Principal refuse_stranger(
+        const http::Request& request, std::string_view credential, const std::string& why
+    );
 
     Service& service_;
     const std::optional<ProxyLogin> proxy_login_;

@@ -41,7 +41,7 @@ Permission permission_of(BulkAction action) {
         case BulkAction::Requeue:
             return "instances.requeue";
         case BulkAction::Rerun:
-            return "instances.start";
+            return "instances.rerun";
     }
     return "admin";
 }

@@ -129,18 +129,57 @@ bool is_allowed_host(std::string_view authority, const std::vector<std::string>&
     });
 }
 
+bool is_cross_origin(const http::Request& request) {
+    const std::string_view site = request.header("Sec-Fetch-Site");
+    if (site == "same-origin" || site == "none") return false;
+    const std::string_view origin = request.header("Origin");
+    if (origin.empty()) return false;
+    if (!site.empty()) return true;
+    // Not a browser, or one that is too old to say; it then says at least the origin.
+    const std::size_t slashes = origin.find("://");
+    return slashes == std::string_view::npos ||
+           !http::is_same_name(origin.substr(slashes + 3), request.header("Host"));
+}
+
+void check_origin(std::string_view text) {
+    const auto refuse = [&](const std::string& why) {
+        throw Error(
+            ErrorCode::InvalidArgument, fmt::format("\"{}\" {}", clean_text(text, kShownMax), why)
+        );
+    };
+    const bool is_https = text.starts_with("https://");
+    const std::size_t begin = is_https ? 8 : 7;
+    if (!is_https && !text.starts_with("http://")) {
+        refuse("is not an origin such as https://app.example.com: it names exactly one.");
+    }
+    const std::string_view authority = text.substr(begin);
+    const std::string_view host = host_name(authority.substr(0, authority.find('/')));
+    const bool is_host = host.starts_with('[')
+                             ? is_address(host) && host.ends_with(']')
+                             : !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
+                                   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                                          c == '.' || c == '-' || c == '_';
+                               });
+    if (!is_host) {
+        refuse("is not an origin: after the scheme comes a name in small letters, or an address.");
+    }
+    const std::string_view rest = authority.substr(host.size());
+    if (rest.empty()) return;
+    int port = 0;
+    const char* last = rest.data() + rest.size();
+    const auto [end, error] = std::from_chars(rest.data() + 1, last, port);
+    if (rest.front() != ':' || error != std::errc() || end != last || port < 1 || port > 65'535) {
+        refuse("is not an origin: after the name comes a port or nothing, and no path.");
+    }
+    if (port == (is_https ? 443 : 80)) {
+        refuse(fmt::format("names the usual port; browsers leave out \":{}\".", port));
+    }
+}
+
 void check_same_site(const http::Request& request) {
     const std::string_view site = request.header("Sec-Fetch-Site");
     if (site == "same-origin" || site == "none") return;
-    const std::string_view origin = request.header("Origin");
-    if (site.empty()) {
-        // Not a browser, or one that is too old to say; it then says at least the origin.
-        if (origin.empty()) return;
-        const std::size_t slashes = origin.find("://");
-        const bool is_ours = slashes != std::string_view::npos &&
-                             http::is_same_name(origin.substr(slashes + 3), request.header("Host"));
-        if (is_ours) return;
-    }
+    if (site.empty() && !is_cross_origin(request)) return;
     throw Problem("csrf_refused", "The request comes from a page of another site.");
 }
 

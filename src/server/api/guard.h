@@ -42,6 +42,13 @@ inline bool is_safe_method(std::string_view method) {
 /// Throws Problem with csrf_refused.
 void check_same_site(const http::Request& request);
 
+/// Throws Error with InvalidArgument for anything but an origin as browsers write it:
+/// `https://app.example.com`, `http://localhost:5173`.
+void check_origin(std::string_view text);
+
+/// Whether a page of another origin sends the request.
+bool is_cross_origin(const http::Request& request);
+
 /// The value of a cookie; empty if there is none.
 std::string_view cookie(const http::Request& request, std::string_view name);
 

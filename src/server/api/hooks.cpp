@@ -123,7 +123,7 @@ Principal identify_sender(Service& service, Call& call) {
         .body = call.request.body,
     };
     const hooks::Verdict verdict = hooks::verify(hook, secrets, request, service.clock.now());
-    if (!verdict.is_genuine()) throw not_genuine(verdict.problem);
+    if (!verdict.is_genuine()) throw not_genuine(verdict.problem).with_failed_login("hook");
     call.workflow = hook.workflow;
     hooks::HookEvent event{
         .delivery = verdict.delivery,

@@ -107,6 +107,7 @@ http::Response page_response(
 
 std::shared_ptr<http::Stream> Relay::stream(http::Response head) {
     add_security_headers(head, false);
+    for (const http::Header& header : stream_headers_) head.headers.push_back(header);
     return std::make_shared<KeptStream>(respond_.stream(std::move(head)), kept_);
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/http/http.h"
 
@@ -18,13 +19,17 @@ http::Response page_response(
 /// Hands an answer on that comes later, from any thread.
 class Relay : public http::Responder::Sink {
  public:
-    /// A stream keeps `kept` for as long as it lives.
+    /// A stream keeps `kept` for as long as it lives, and its head gets `stream_headers`.
     Relay(
         std::function<void(http::Response)> send,
         http::Responder respond,
-        std::shared_ptr<const void> kept
+        std::shared_ptr<const void> kept,
+        std::vector<http::Header> stream_headers = {}
     )
-        : send_(std::move(send)), respond_(std::move(respond)), kept_(std::move(kept)) {}
+        : send_(std::move(send)),
+          respond_(std::move(respond)),
+          kept_(std::move(kept)),
+          stream_headers_(std::move(stream_headers)) {}
 
     void respond(http::Response response) override { send_(std::move(response)); }
 
@@ -36,6 +41,7 @@ class Relay : public http::Responder::Sink {
     std::function<void(http::Response)> send_;
     http::Responder respond_;
     std::shared_ptr<const void> kept_;
+    std::vector<http::Header> stream_headers_;
 };
 
 }  // namespace ebb::server

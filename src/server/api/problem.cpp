@@ -118,6 +118,11 @@ Problem&& Problem::with_header(std::string_view name, std::string value) && {
     return std::move(*this);
 }
 
+Problem&& Problem::with_failed_login(std::string_view credential) && {
+    failed_login_ = credential;
+    return std::move(*this);
+}
+
 const ProblemKind& problem_kind(std::string_view code) {
     const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const ProblemKind& kind) {
         return kind.code == code;
@@ -168,7 +173,8 @@ Problem to_problem(const std::exception& error) {
     }
     if (const auto* login = dynamic_cast<const oidc::OidcError*>(&error)) {
         const bool is_away = login->kind() == oidc::OidcError::Kind::Unavailable;
-        return {is_away ? "provider_unavailable" : "login_failed", login->what()};
+        if (is_away) return {"provider_unavailable", login->what()};
+        return Problem("login_failed", login->what()).with_failed_login("oidc");
     }
     const auto* known = dynamic_cast<const Error*>(&error);
     if (known == nullptr) return {"internal", "Something went wrong inside the server."};

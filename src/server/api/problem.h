@@ -26,13 +26,20 @@ class Problem : public std::runtime_error {
     /// Adds a member to the document.
     Problem&& with(const std::string& member, nlohmann::ordered_json value) &&;
     Problem&& with_header(std::string_view name, std::string value) &&;
+    /// The request has a credential that is not valid; `credential` is its kind, such as `token`.
+    /// Such problems are logged and counted. `detail` has no part of the credential.
+    Problem&& with_failed_login(std::string_view credential) &&;
 
     const nlohmann::ordered_json& members() const { return members_; }
 
     const std::vector<http::Header>& headers() const { return headers_; }
 
+    /// The kind of the credential that is not valid; empty = there is none.
+    const std::string& failed_login() const { return failed_login_; }
+
  private:
     std::string code_;
+    std::string failed_login_;
     nlohmann::ordered_json members_ = nlohmann::ordered_json::object();
     std::vector<http::Header> headers_;
 };

@@ -11,6 +11,20 @@ namespace ebb::server {
 
 namespace {
 
+/// The same work needs no right to start other work.
+void check_may_differ(Service& service, const Call& call, const engine::RerunRequest& request) {
+    if (!request.input && !request.version) return;
+    if (may_also(service, call, "instances.start")) return;
+    throw Problem(
+        "not_allowed",
+        fmt::format(
+            "{} lacks the permission instances.start, which a rerun with {} needs.",
+            call.principal.name,
+            request.input ? "another input" : "another version"
+        )
+    );
+}
+
 engine::RerunRequest read_request(const Call& call) {
     Body body(call.request.body);
     engine::RerunRequest request{
@@ -37,6 +51,7 @@ http::Response rerun_instance(Service& service, Call& call) {
     call.query.check_all_used();
     const InstanceId id = resolve(service, call);
     const engine::RerunRequest request = read_request(call);
+    check_may_differ(service, call, request);
     const auto row = service.store.load(id);
     if (!row) throw Problem("instance_not_found", "There is no such instance any more.");
     const TimePoint begun = service.clock.now();
@@ -60,7 +75,7 @@ http::Response rerun_instance(Service& service, Call& call) {
 
 void add_rerun_routes(Routes& routes, Service& service) {
     Route route = plain_route(
-        service, "POST", "/instances/{id}/rerun", "rerunInstance", "instances.start", rerun_instance
+        service, "POST", "/instances/{id}/rerun", "rerunInstance", "instances.rerun", rerun_instance
     );
     route.reach = Reach::Project;
     routes.push_back(std::move(route));

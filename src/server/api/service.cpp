@@ -149,7 +149,7 @@ AuditEntry Call::audit_entry(std::string_view action) const {
         .remote = request.remote,
         .request_id = request_id,
         .action = std::string(action),
-        .target = request.path,
+        .target = target.empty() ? request.path : target,
         .workflow = workflow,
     };
 }
@@ -197,6 +197,10 @@ http::Response not_modified(std::string etag) {
     http::Response response{.status = 304};
     response.set("ETag", std::move(etag));
     return response;
+}
+
+bool wants_page(const http::Request& request) {
+    return request.header("Accept").find("text/html") != std::string_view::npos;
 }
 
 std::string negotiate(const http::Request& request, const std::vector<std::string>& offered) {

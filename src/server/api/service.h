@@ -28,9 +28,11 @@
 
 namespace ebb::server {
 
+class FailedLogins;
 class Hub;
 class SignIn;
 class WorkerDesk;
+struct CallbackCall;
 struct HookCall;
 
 /// What the routes work on. All of it outlives them.
@@ -46,6 +48,7 @@ struct Service {
     const Clock& clock;
     Hub& hub;
     WorkerDesk& desk;
+    FailedLogins& failed_logins;
     std::string version;
     bool has_worker = false;
     bool is_dev = false;
@@ -72,12 +75,15 @@ struct Call {
     std::string request_id;
     std::string base;                      ///< the prefix of `/api/v1` in URLs: empty, or `/ebb`
     Permission permission = "any";         ///< of the route
+    std::string_view route{};              ///< the template of the path
     std::optional<InstanceId> instance{};  ///< that the path names; the principal may act on it
     std::string workflow{};                ///< of what the request is about, as far as it is known
     bool is_own = false;                   ///< the principal has started the instance
     bool is_allowed = false;               ///< the audit says so
-    std::shared_ptr<const HookCall> hook{};  ///< of a request to a hook
-    RequestTrace trace{};                    ///< empty if requests are not traced
+    std::shared_ptr<const HookCall> hook{};          ///< of a request to a hook
+    std::shared_ptr<const CallbackCall> callback{};  ///< of a request with a signed link
+    std::string target{};  ///< for the audit, if the path has a secret; empty = the path
+    RequestTrace trace{};  ///< empty if requests are not traced
 
     const std::string& parameter(std::string_view name) const;
 
@@ -123,6 +129,8 @@ struct Route {
     Audited audited = Audited::Acts;
     /// Who sends the request, for a route with a login of its own. Throws Problem.
     std::function<Principal(Call&)> identify{};
+    /// What a browser shows of a problem, for a route that people follow a link to.
+    std::function<http::Response(const Problem&)> problem_page{};
 };
 
 inline constexpr std::size_t kJsonBytesMax = std::size_t{2} << 20;
@@ -155,6 +163,7 @@ void add_live_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
 void add_webhook_routes(Routes& routes, Service& service);
 void add_hook_routes(Routes& routes, Service& service);
+void add_callback_routes(Routes& routes, Service& service);
 
 http::Response json_response(int status, std::string json);
 http::Response json_response(int status, const nlohmann::ordered_json& json);
@@ -163,6 +172,9 @@ std::string etag_of(std::int64_t revision);
 /// Whether If-None-Match of the request has this tag.
 bool matches(const Call& call, std::string_view etag);
 http::Response not_modified(std::string etag);
+
+/// Whether a person sees the answer, and not a program.
+bool wants_page(const http::Request& request);
 
 /// The first of `offered` that the request's Accept allows. Throws Problem if there is none.
 std::string negotiate(const http::Request& request, const std::vector<std::string>& offered);

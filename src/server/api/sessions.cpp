@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "server/api/body.h"
+#include "server/api/failed_logins.h"
 #include "server/api/guard.h"
 #include "server/api/me.h"
 #include "server/api/service.h"
@@ -83,7 +84,8 @@ http::Response log_in(Service& service, Call& call) {
             "unauthenticated",
             "The login link is not valid: it works once, within 10 minutes. `ebb login-link` makes "
             "another one."
-        );
+        )
+            .with_failed_login("login_link");
     }
     record_login(service, call, *login, "link");
     auto response = json_response(200, me_json(login->principal));
@@ -124,11 +126,6 @@ http::Response end_session(Service& service, Call& call) {
     return {.status = 204};
 }
 
-/// Whether a person sees the answer, and not a program.
-bool is_page(const http::Request& request) {
-    return request.header("Accept").find("text/html") != std::string_view::npos;
-}
-
 http::Response redirect(const std::string& location) {
     http::Response response{.status = 302};
     response.set("Location", location);
@@ -139,6 +136,7 @@ http::Response redirect(const std::string& location) {
 /// A person gets the login page, which says in the person's language what kind of thing went wrong.
 http::Response failed_login(Service& service, Call& call, const std::exception& error) {
     const Problem problem = to_problem(error);
+    service.failed_logins.note(problem, {call.route, call.request.remote, call.request_id});
     AuditEntry entry = call.audit_entry("login");
     entry.outcome = "refused";
     entry.detail = Json{
@@ -148,7 +146,7 @@ http::Response failed_login(Service& service, Call& call, const std::exception& 
         {"reason", problem.what()}
     }.dump();
     service.audit.note(std::move(entry));
-    if (!is_page(call.request)) {
+    if (!wants_page(call.request)) {
         return problem_response(problem, call.request.path, call.request_id);
     }
     const auto* login = dynamic_cast<const oidc::OidcError*>(&error);

@@ -49,6 +49,7 @@ constexpr std::array kGrants = std::to_array<RolesOf>({
     {"instances.cancel", kSteerers},
     {"instances.pause", kSteerers},
     {"instances.requeue", kSteerers},
+    {"instances.rerun", kSteerers | kStarter},
     {"bulk", kSteerers},
     {"instances.signal", kSteerers | kStarter},
     {"instances.write", kSteerers | kStarter},

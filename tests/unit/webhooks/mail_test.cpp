@@ -59,7 +59,7 @@ std::string headers_of(const std::string& mail) {
 
 TEST(Mail, has_text_and_html_with_a_link) {
     const std::string mail =
-        make_mail(kAddresses, event("no funds"), {}, "https://ebb.example.com", kNow);
+        make_mail(kAddresses, event("no funds"), {}, {.site = "https://ebb.example.com"}, kNow);
     const std::string headers = headers_of(mail);
     EXPECT_THAT(headers, HasSubstr("From: ebb@example.com\r\n"));
     EXPECT_THAT(headers, HasSubstr("To: ops@example.com,\r\n b@c.de\r\n"));
@@ -72,9 +72,20 @@ TEST(Mail, has_text_and_html_with_a_link) {
     EXPECT_THAT(text, HasSubstr("<a href=\"https://ebb.example.com/instances/i-1\">"));
 }
 
+TEST(Mail, the_link_of_a_decision_makes_it_another_mail) {
+    const MailLinks links{
+        .site = "https://e.example.com", .decision = "https://e.example.com/c/a.b"
+    };
+    const std::string mail = make_mail(kAddresses, event("x"), {}, links, kNow);
+    EXPECT_THAT(decoded(mail), HasSubstr("\r\nhttps://e.example.com/c/a.b\r\n"));
+    EXPECT_THAT(decoded(mail), HasSubstr("<a href=\"https://e.example.com/c/a.b\">"));
+    EXPECT_THAT(headers_of(mail), Not(HasSubstr("<evt_i_7@ebb>")));
+    EXPECT_EQ(make_mail(kAddresses, event("x"), {}, links, kNow), mail);
+}
+
 TEST(Mail, nothing_of_an_event_becomes_a_header_or_html) {
     const std::string mail = make_mail(
-        kAddresses, event("<b>&\\r\\nBcc: eve@example.com", "k\\r\\nTo: eve@e.com"), {}, "", kNow
+        kAddresses, event("<b>&\\r\\nBcc: eve@example.com", "k\\r\\nTo: eve@e.com"), {}, {}, kNow
     );
     for (const char* name : {"\r\nBcc", "\r\nTo: eve", "eve"}) {
         EXPECT_THAT(headers_of(mail), Not(HasSubstr(name)));
@@ -88,7 +99,7 @@ TEST(Mail, nothing_of_an_event_becomes_a_header_or_html) {
 TEST(Mail, a_subject_of_any_length_and_script_fits_on_its_lines) {
     std::string long_key;
     for (int i = 0; i < 60; ++i) long_key += "\xc3\xa4\xe2\x82\xac";
-    const std::string mail = make_mail(kAddresses, event("x", long_key), {}, "", kNow);
+    const std::string mail = make_mail(kAddresses, event("x", long_key), {}, {}, kNow);
     std::size_t begin = 0;
     while (begin < mail.size()) {
         const std::size_t end = mail.find("\r\n", begin);
@@ -101,13 +112,13 @@ TEST(Mail, a_digest_counts_and_names_dead_letters) {
     Digest digest{.count = 27};
     digest.shown.resize(20);
     digest.shown.front().key = "o-<1>";
-    const std::string mail = make_mail(kAddresses, event("x"), digest, "", kNow);
+    const std::string mail = make_mail(kAddresses, event("x"), digest, {}, kNow);
     const std::string text = decoded(mail);
     EXPECT_THAT(text, HasSubstr("there are 27 dead letters:"));
     EXPECT_THAT(text, HasSubstr("o-<1>  "));
     EXPECT_THAT(text, HasSubstr("o-&lt;1&gt;  "));
     EXPECT_THAT(text, HasSubstr("\r\n...\r\n"));
-    EXPECT_THAT(decoded(make_mail(kAddresses, event("x"), {}, "", kNow)), Not(HasSubstr("cause")));
+    EXPECT_THAT(decoded(make_mail(kAddresses, event("x"), {}, {}, kNow)), Not(HasSubstr("cause")));
 }
 
 TEST(Mail, addresses_are_plain) {

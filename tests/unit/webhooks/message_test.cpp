@@ -14,7 +14,9 @@
 namespace ebb::webhooks {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using namespace std::chrono_literals;
 
 constexpr const char* kSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -87,6 +89,48 @@ TEST(WebhookMessage, slack_has_one_escaped_sentence) {
     const auto body = nlohmann::json::parse(make_message(webhook, event()).body);
     EXPECT_EQ(body.at("text"), "order o-1: failed at charge (card_declined: a &lt; b)");
     EXPECT_EQ(body.at("blocks").at(0).at("text").at("type"), "mrkdwn");
+}
+
+TEST(WebhookMessage, slack_has_the_link_of_a_decision) {
+    engine::Webhook webhook;
+    webhook.format = "slack";
+    More more{.site = "https://e.example.com", .decision_link = "https://e.example.com/c/a.b"};
+    const auto text = [&] {
+        const auto body =
+            nlohmann::json::parse(make_message(webhook, with_more(event(), more)).body);
+        EXPECT_EQ(body.at("blocks").at(0).at("text").at("text"), body.at("text"));
+        return body.at("text").get<std::string>();
+    };
+    EXPECT_THAT(text(), EndsWith("\n<https://e.example.com/c/a.b|Confirm or reject>"));
+    more.decision_link.clear();
+    EXPECT_THAT(text(), Not(HasSubstr("|")));
+}
+
+TEST(WebhookMessage, teams_gets_a_card_in_which_texts_are_only_texts) {
+    engine::Webhook webhook;
+    webhook.format = "teams";
+    const More more{
+        .site = "https://e.example.com", .decision_link = "https://e.example.com/c/a.b"
+    };
+    const auto card = [&](const Event& each) {
+        const auto body = nlohmann::json::parse(make_message(webhook, each).body);
+        EXPECT_EQ(body.at("type"), "message");
+        const auto& attachment = body.at("attachments").at(0);
+        EXPECT_EQ(attachment.at("contentType"), "application/vnd.microsoft.card.adaptive");
+        EXPECT_EQ(attachment.at("content").at("type"), "AdaptiveCard");
+        return attachment.at("content");
+    };
+    const auto plain = card(event());
+    // A TextBlock would read Markdown.
+    EXPECT_EQ(plain.at("body").at(0).at("type"), "RichTextBlock");
+    EXPECT_EQ(
+        plain.at("body").at(0).at("inlines").at(0).at("text"),
+        "order o-1: failed at charge (card_declined: a < b)"
+    );
+    EXPECT_FALSE(plain.contains("actions"));
+    const auto linked = card(with_more(event(), more));
+    EXPECT_EQ(linked.at("actions").at(0).at("url"), "https://e.example.com/c/a.b");
+    EXPECT_EQ(linked.at("actions").at(1).at("url"), "https://e.example.com/instances/i");
 }
 
 TEST(WebhookMessage, an_input_that_is_not_an_event_fails_for_good) {

@@ -251,6 +251,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/callbacks/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description That of a signed link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * What a signed link is about
+         * @description A link in a message lets its recipient answer one decision without a login. To follow it changes nothing: scanners of mail do so. A browser (`Accept: text/html`) gets a page with buttons.
+         */
+        get: operations["getCallback"];
+        put?: never;
+        /**
+         * Decide by a signed link
+         * @description Works once, for the visit of the node for which the link was made, until its deadline and for 30 days at most. The history has the recipient as `by`, such as `mail:ann@example.com`.
+         */
+        post: operations["answerCallback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/callbacks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link that sends a signal
+         * @description Each person who has the link sends the signal for which the instance waits now, once and without a login: for a message that a program sends itself. To name another person in `by` needs the permission `act_as`.
+         */
+        post: operations["makeCallback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/config": {
         parameters: {
             query?: never;
@@ -605,7 +658,7 @@ export interface paths {
         put?: never;
         /**
          * Start its work again, as a new instance
-         * @description The new instance is one of the same workflow, with the same input, labels and priority. The input need not be visible to the caller. The old instance does not change, and keeps its key.
+         * @description The new instance is one of the same workflow, with the same input, labels and priority. The input need not be visible to the caller. The old instance does not change, and keeps its key. Another `input` or `version` needs the permission `instances.start` as well.
          */
         post: operations["rerunInstance"];
         delete?: never;
@@ -914,6 +967,26 @@ export interface paths {
         };
         /** Find by id, beginning of an id, key, or name of a workflow */
         get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the server is ready
+         * @description Without `verbose`, the answer is one line of text, and anyone gets it. `verbose` asks for all that was looked at. On the machine of the server this needs no login; anywhere else, and for causes that name the database, it needs the permission `ops`.
+         */
+        get: operations["getReadiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2001,6 +2074,45 @@ export interface components {
             updated_at: components["schemas"]["Time"];
             finished_at: components["schemas"]["OptionalTime"];
         };
+        Callback: {
+            instance: components["schemas"]["Id"];
+            workflow: string;
+            version: number;
+            key: string | null;
+            /** @enum {string} */
+            kind: "decision" | "signal";
+            /** @description Of the decision, or of the signal. */
+            name: string;
+            /** @description In whose name it is answered. */
+            by: string;
+            /** @description In which role. */
+            role: string | null;
+            deadline: components["schemas"]["OptionalTime"];
+            /** @description Until then the link works. */
+            expires_at: components["schemas"]["Time"];
+            /** @description How many people must confirm. */
+            quorum: number;
+            /** @description How many had confirmed before. */
+            confirmed: number;
+            /**
+             * @description Of an answer: what was recorded.
+             * @enum {string}
+             */
+            verdict?: "confirm" | "reject";
+            /** @description Of a link that was made: its path on this server. */
+            href?: string;
+        };
+        CallbackAnswer: {
+            /**
+             * @description Of a decision.
+             * @enum {string}
+             */
+            verdict?: "confirm" | "reject";
+            /** @description Of a decision. */
+            comment?: string;
+            /** @description Of a signal; null if it is absent. */
+            payload?: unknown;
+        };
         /**
          * Format: uuid
          * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
@@ -2624,6 +2736,43 @@ export interface components {
                 [key: string]: components["schemas"]["StatusCounts"];
             };
         };
+        /**
+         * @example {
+         *       "ready": true,
+         *       "checks": [
+         *         {
+         *           "name": "serving",
+         *           "ok": true,
+         *           "age_seconds": 0,
+         *           "latency_seconds": 0,
+         *           "reason": null
+         *         },
+         *         {
+         *           "name": "database",
+         *           "ok": true,
+         *           "age_seconds": 0.41,
+         *           "latency_seconds": 0.0003,
+         *           "reason": null
+         *         }
+         *       ]
+         *     }
+         */
+        Readiness: {
+            /** @description All checks are `ok`. */
+            ready: boolean;
+            checks: components["schemas"]["ReadinessCheck"][];
+        };
+        ReadinessCheck: {
+            /** @description `serving`: the server does not shut down. `database`: it answers. There may be more. */
+            name: string;
+            ok: boolean;
+            /** @description Since it was looked at; at most about one second. */
+            age_seconds: number;
+            /** @description That the look took. */
+            latency_seconds: number;
+            /** @description Why it is not `ok`. */
+            reason: string | null;
+        };
         Server: {
             /** @constant */
             name: "ebb";
@@ -2848,7 +2997,7 @@ export interface components {
              * @default standard
              * @enum {string}
              */
-            format: "standard" | "cloudevents" | "slack" | "email";
+            format: "standard" | "cloudevents" | "slack" | "teams" | "email";
             /** @description Types of events, with `*`; empty = all. */
             events?: string[];
             /** @description Names of workflows, with `*`; empty = all. */
@@ -2900,7 +3049,7 @@ export interface components {
             name: string;
             url: string;
             /** @enum {string} */
-            format: "standard" | "cloudevents" | "slack" | "email";
+            format: "standard" | "cloudevents" | "slack" | "teams" | "email";
             events: string[];
             workflows: string[];
             /** @description A filter; empty = all. */
@@ -3802,6 +3951,122 @@ export interface operations {
                 };
             };
             404: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getCallback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description That of a signed link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It can be answered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Callback"];
+                    "text/html": string;
+                };
+            };
+            401: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    answerCallback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description That of a signed link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "verdict": "confirm",
+                 *       "comment": "within the budget"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CallbackAnswer"];
+                "application/x-www-form-urlencoded": components["schemas"]["CallbackAnswer"];
+            };
+        };
+        responses: {
+            /** @description It is recorded. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Callback"];
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["Problem"];
+            401: components["responses"]["Problem"];
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    makeCallback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "paid",
+                 *       "by": "mail:ann@example.com",
+                 *       "expires": "48h"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Of the signal. */
+                    name: string;
+                    /** @description In whose name it is sent; the caller if it is absent. */
+                    by?: string;
+                    /**
+                     * @description A duration: how long the link works. At most 720h, which is 30 days.
+                     * @default 720h
+                     */
+                    expires?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is made, and not stored. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Callback"];
+                };
+            };
+            404: components["responses"]["InstanceNotFound"];
             409: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
@@ -5008,6 +5273,41 @@ export interface operations {
                             workflow?: string;
                         }[];
                     };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: {
+                /** @description Any value or none. */
+                verbose?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is ready. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": "ok\n";
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description It is not, and why. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             default: components["responses"]["Problem"];
