@@ -40,6 +40,9 @@ REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FRO
 DO $do$ BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
     DROP FUNCTION IF EXISTS ebb.flow_fail(text, text, text), ebb.flow_token(ebb.flows, text),
+        ebb.flow_token(ebb.flows, text, bigint), ebb.flow_try_lock(text, bigint, bigint), ebb.flow_take(ebb.flows, uuid),
+        ebb.flow_complete(ebb.flows, bigint, jsonb, jsonb, boolean, jsonb),
+        ebb.flow_apply(ebb.flows, bigint, uuid, jsonb, jsonb, boolean, jsonb),
         ebb.rules_cause(jsonb, text, jsonb, text[]),
         ebb.rules_fired(jsonb, boolean[], text[], integer, integer[], integer, jsonb, boolean, jsonb);
     DROP TYPE IF EXISTS ebb.rules_token, ebb.rules_merged, ebb.rules_decision, ebb.rules_row, ebb.rules_put CASCADE;

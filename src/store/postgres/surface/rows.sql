@@ -214,7 +214,7 @@ BEGIN
             ERRCODE = '40001', HINT = 'Try again.';
     END IF;
     IF claim IS NOT NULL THEN
-        PERFORM ebb.flow_complete($1, number, claim, delta, true, after);
+        PERFORM ebb.flow_complete($1, number, claim, delta, true, after, i);
         RETURN;
     END IF;
     IF $1.external_writes = 'none' THEN
@@ -223,7 +223,7 @@ BEGIN
     END IF;
     PERFORM ebb.flow_check_right($1.flow, 'write');
     PERFORM ebb.flow_apply(
-        $1, number, instance, jsonb_build_object('source', 'outside', 'by', session_user), delta, false, after
+        $1, number, instance, jsonb_build_object('source', 'outside', 'by', session_user), delta, false, after, i
     );
 END $work$;
 

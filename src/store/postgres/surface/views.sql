@@ -224,7 +224,13 @@ BEGIN
         CREATE OR REPLACE FUNCTION %1$I.attribute_toggle(aname text) RETURNS boolean
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_toggle(%2$L, 'wed_attr', 'aname', $1)$f$;
         CREATE OR REPLACE FUNCTION %1$I.pg_try_advisory_xact_lock(wid integer, tgid integer) RETURNS boolean
-            LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_try_lock(%2$L, $1, $2)$f$;
+        LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+        SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $f$
+        BEGIN
+            RETURN ebb.flow_try_lock(
+                %2$L, $1, $2, (SELECT w.instance_id FROM %1$I.wed_flow AS w WHERE w.wid = $1)
+            );
+        END $f$;
         REVOKE ALL ON ALL TABLES IN SCHEMA %1$I FROM PUBLIC;
         REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %1$I FROM PUBLIC;
     $body$, $1, $1);
