@@ -119,7 +119,7 @@ BEGIN
     );
     d.events := ROW(
         1, 'started', NULL, NULL, NULL, NULL, NULL, $6, NULL,
-        ebb.rules_text(news, translate(($2 -> 'names')::text, '[]', '{}')::text[])
+        ebb.rules_text(news, translate(($2 -> 'names')::text, '[]', '{}')::text[], $2 -> 'doubles')
     )::ebb.rules_row || d.events;
     i.id := $4;
     i.priority := 0;

@@ -94,7 +94,8 @@ END $work$;
 -- Starts an instance for each row.
 CREATE OR REPLACE FUNCTION ebb.surface_insert() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off
+SET extra_float_digits = 1 AS $work$
 DECLARE
     f ebb.flows;
     program jsonb;
@@ -229,7 +230,8 @@ END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.surface_update() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off
+SET extra_float_digits = 1 AS $work$
 DECLARE
     f ebb.flows;
     pair record;
