@@ -150,7 +150,7 @@ DECLARE
 BEGIN
     i := $3;
     IF i.id IS NULL THEN
-        SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = $2 FOR UPDATE;
+        SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = $2 AND o.workflow = $1.flow FOR UPDATE;
     END IF;
     IF i.workflow IS DISTINCT FROM $1.flow THEN
         RAISE EXCEPTION 'The instance % does not exist any more.', $2 USING ERRCODE = 'EB013';

@@ -21,7 +21,8 @@ BEGIN
         ) INTO wid USING id;
     END IF;
     IF locked.id IS NULL THEN
-        SELECT i.* INTO locked FROM ebb.instances AS i WHERE i.id = p.instance_id FOR UPDATE;
+        SELECT i.* INTO locked FROM ebb.instances AS i
+        WHERE i.id = p.instance_id AND i.workflow = $1.flow FOR UPDATE;
     END IF;
     IF locked.workflow = $1.flow THEN
         token := jsonb_path_query_first(
