@@ -164,6 +164,35 @@ TEST_F(CliRules, check_is_content_with_sound_rules_and_plays_them) {
     EXPECT_THAT(told, HasSubstr("  completed: done: 1 way {\"phase\":\"billed\",\"total\":0}\n"));
 }
 
+TEST_F(CliRules, check_reads_a_registered_version) {
+    file("order.yaml", kOrder);
+    file("newer.yaml", kNewer);
+    file("faulty.yaml", kFaulty);
+    for (const std::string& db :
+         {directory_.path().string() + "/check.db",
+          ebb::testing::postgres_server().url() + "&schema=" + ebb::testing::fresh_schema()}) {
+        SCOPED_TRACE(db);
+        for (const char* name : {"order.yaml", "newer.yaml", "faulty.yaml"})
+            good({"start", name}, db);
+        EXPECT_THAT(
+            good({"rules", "check", "order@1"}, db), HasSubstr("order@1: order v1 has 0 findings")
+        );
+        EXPECT_THAT(
+            good({"rules", "check", "order"}, db), HasSubstr("order: order v2 has 0 findings")
+        );
+        const Outcome faulty = run({"rules", "check", "faulty@1"}, db);
+        EXPECT_EQ(faulty.code, 1);
+        EXPECT_THAT(faulty.out, HasSubstr("faulty@1: faulty v1 has 3 findings"));
+        EXPECT_THAT(faulty.err, HasSubstr("faulty@1:10:13: error: The condition of the trigger"));
+        const Outcome missing = run({"rules", "check", "order@9"}, db);
+        EXPECT_EQ(missing.code, 3);
+        EXPECT_THAT(missing.err, HasSubstr("There is no workflow \"order\" of version 9."));
+        const Outcome strange = run({"rules", "check", "order@x"}, db);
+        EXPECT_EQ(strange.code, 2);
+        EXPECT_THAT(strange.err, HasSubstr("\"x\" is not a version. Write a number from 1 to"));
+    }
+}
+
 TEST_F(CliRules, check_says_what_it_cannot_check) {
     const std::string steps = file("steps.yaml", "workflow: w\nsteps: [a]\n");
     const Outcome outcome = run({"rules", "check", steps});
@@ -172,7 +201,9 @@ TEST_F(CliRules, check_says_what_it_cannot_check) {
     const Outcome refused =
         run({"rules", "check", file("order.yaml", kOrder), "-i", R"({"nothing":1})"});
     EXPECT_EQ(refused.code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("There is no attribute \"nothing\"."));
+    EXPECT_THAT(
+        refused.err, HasSubstr("There is no attribute \"nothing\"; there are phase and total.")
+    );
 }
 
 /// As a newer Ebb, or a flow in SQL, may have left it.

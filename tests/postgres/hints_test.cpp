@@ -12,6 +12,7 @@
 #include <ebb/engine.h>
 #include <ebb/transaction.h>
 
+#include "store/migrations.h"
 #include "store/postgres/postgres_store.h"
 #include "support/clock.h"
 #include "support/flow.h"
@@ -120,6 +121,72 @@ TEST_F(Hinting, an_instance_of_a_transaction_runs_at_once_when_its_commit_is_not
     execute("COMMIT");
     client.wake_workers();
     EXPECT_EQ(client.wait(id, 60s).status, "completed");
+    worker.drain(10s);
+}
+
+/// A session that makes requests in SQL.
+class Requests {
+ public:
+    explicit Requests(const PostgresOptions& database)
+        : schema_(database.schema), connection_(PQconnectdb(database.url.c_str()), &PQfinish) {}
+
+    /// The first value of the answer.
+    std::string ask(const std::string& sql) {
+        const std::unique_ptr<PGresult, decltype(&PQclear)> result(
+            PQexec(connection_.get(), sql.c_str()), &PQclear
+        );
+        EXPECT_LE(PQresultStatus(result.get()), PGRES_TUPLES_OK)
+            << PQerrorMessage(connection_.get());
+        return PQntuples(result.get()) == 0 ? std::string() : PQgetvalue(result.get(), 0, 0);
+    }
+
+    InstanceId start() { return *InstanceId::parse(ask("SELECT " + schema_ + ".start('test')")); }
+
+ private:
+    const std::string schema_;
+    std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
+};
+
+TEST_F(Hinting, a_transaction_that_is_open_while_a_worker_falls_asleep_wakes_it_at_its_commit) {
+    install_sql_workers(database);
+    add_pass("a");
+    Engine worker(*store, handlers, rarely_looking("worker"));
+    worker.register_workflow(workflow({step("a")}));
+    Requests one(database);
+    Requests other(database);
+    one.ask("SELECT " + database.schema + ".grant_requests(current_user)");
+    const InstanceId before = one.start();
+    other.ask("BEGIN");
+    other.ask("SELECT 1");
+    // A request waits already, so this one does not notify: the worker will look. But it looks
+    // before the commit.
+    const InstanceId late = other.start();
+    worker.run();
+    ASSERT_TRUE(log.wait_for("hints_heard"));
+    EXPECT_EQ(worker.wait(before, 60s).status, "completed");
+    other.ask("COMMIT");
+    EXPECT_EQ(worker.wait(late, 60s).status, "completed");
+    worker.drain(10s);
+}
+
+TEST_F(Hinting, a_request_whose_savepoint_is_rolled_back_takes_its_notification_with_it) {
+    install_sql_workers(database);
+    add_pass("a");
+    Engine worker(*store, handlers, rarely_looking("worker"));
+    worker.register_workflow(workflow({step("a")}));
+    worker.run();
+    ASSERT_TRUE(log.wait_for("hints_heard"));
+    Requests one(database);
+    one.ask("SELECT " + database.schema + ".grant_requests(current_user)");
+    one.ask("BEGIN");
+    one.ask("SAVEPOINT s");
+    one.start();
+    one.ask("ROLLBACK TO s");
+    const InstanceId kept = one.start();
+    const InstanceId second = one.start();
+    one.ask("COMMIT");
+    EXPECT_EQ(worker.wait(kept, 60s).status, "completed");
+    EXPECT_EQ(worker.wait(second, 60s).status, "completed");
     worker.drain(10s);
 }
 

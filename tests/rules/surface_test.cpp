@@ -369,6 +369,45 @@ TEST_F(Surface, what_is_dropped_leaves_the_rows_and_what_is_the_user_s) {
     one.run("DROP SCHEMA j CASCADE");
 }
 
+TEST_F(Surface, the_functions_are_installed_again_whatever_attributes_are_called) {
+    // The words that a view could use for something of its own.
+    for (char name = 'a'; name <= 'z'; ++name) {
+        if (name == 'l' || name == 'r' || name == 'n') continue;
+        one.run(fmt::format("INSERT INTO wed_attr (aname, adv) VALUES ('{}', 'x')", name));
+    }
+    install_rules_sql({.url = url()});
+    const std::string wid = start();
+    EXPECT_EQ(
+        one.value(
+            "SELECT string_agg(trname, ' ' ORDER BY trname) FROM job_pool WHERE wid = " + wid
+        ),
+        "left right"
+    );
+    EXPECT_EQ(one.value("SELECT state ->> 'k' FROM wed_trace WHERE wid = " + wid), "x");
+}
+
+TEST_F(Surface, an_attribute_is_a_binary_number_and_never_a_document) {
+    one.run("INSERT INTO wed_attr (aname, atype, adv, external) VALUES ('d', 'double', '2', true)");
+    const std::string wid = start();
+    EXPECT_EQ(one.value("SELECT d FROM wed_flow WHERE wid = " + wid), "2");
+    // The digits that a session shows are not those that are stored.
+    one.run("SET extra_float_digits = 0; UPDATE wed_flow SET d = 0.1::float8 + 0.2::float8");
+    one.run("RESET extra_float_digits");
+    EXPECT_EQ(one.value("SELECT d FROM wed_flow WHERE wid = " + wid), "0.30000000000000004");
+    EXPECT_NE(
+        one.value("SELECT state FROM ebb.instances").find(R"("d":0.30000000000000004)"),
+        std::string::npos
+    );
+    one.run("UPDATE wed_flow SET d = 1e21");
+    EXPECT_NE(one.value("SELECT state FROM ebb.instances").find(R"("d":1e+21)"), std::string::npos);
+    EXPECT_EQ(one.refusal("UPDATE wed_flow SET d = 'NaN'"), "EB008");
+    EXPECT_NE(
+        one.message.find(R"("d" (double) cannot be "NaN"; allowed is a number)"), std::string::npos
+    ) << one.message;
+    EXPECT_EQ(one.refusal("INSERT INTO wed_attr (aname, atype) VALUES ('x', 'json')"), "EB007");
+    EXPECT_NE(one.message.find("A document is kept as a text"), std::string::npos) << one.message;
+}
+
 TEST_F(Surface, settings_that_a_user_forges_change_nothing) {
     const std::string wid = start();
     const std::string id = one.value("SELECT instance_id FROM wed_flow");

@@ -26,7 +26,7 @@ namespace {
 
 /// What a flow can have.
 bool is_of_surface(const predicate::Column& column) {
-    return column.type != predicate::Type::Double && column.type != predicate::Type::Json;
+    return column.type != predicate::Type::Json;
 }
 
 std::vector<predicate::Column> surface_columns() {
@@ -45,6 +45,7 @@ std::string attributes(const std::vector<predicate::Column>& columns = surface_c
         if (type == "timestamptz") type = "timestamp";
         if (type == "int8" || type == "bigint") type = "integer";
         if (type == "bool") type = "boolean";
+        if (type == "double precision") type = "double";
         text += fmt::format(
             R"({}{{"name":"{}","type":"{}","enabled":true}})",
             text.empty() ? "" : ",",
@@ -282,6 +283,8 @@ TEST(SurfaceTokens, say_what_ebb_s_own_reader_of_conditions_does_not_have) {
         {"t like 'x!' escape '!'", "at character 8: The pattern ends in its escape character."},
         {"t not ilike E'a\\\\'", "at character 13: The pattern ends in its escape character."},
         {"false and t like 'x' escape 'ab'", "ESCAPE takes one character"},
+        {"case null when i then b end", "operator does not exist: text = bigint"},
+        {"case ('1') when 1 then b end", "operator does not exist: text = integer"},
         {"n = 'NaN'", "at character 5: 'NaN' is not valid: allowed is a decimal number."},
     };
     Session session(surface_database("tokens"));
@@ -316,6 +319,9 @@ TEST(SurfaceTokens, take_what_the_kernel_takes) {
           "t not in ('a', lower('B') || 'x') and n in (1, 2.5, i)",
           "trim(leading 'x' || 'y' from t) = 'x'",
           "b = (not b)",
+          "case null when t then b else true end",
+          "case 'x' when 'x' then b when null then true end",
+          "case i when null then b end",
           "(i is null) = b"}) {
         EXPECT_EQ(
             session.refusal(fmt::format(

@@ -314,9 +314,11 @@ class Generator {
             return fmt::format("nullif({}, {})", value(type, depth - 1), value(type, depth - 1));
         }
         if (dice_.chance(10)) {
+            // A literal without a type is a text here.
+            const bool is_bare = type == Type::Text && dice_.chance(30);
             return fmt::format(
                 "(case {} when {} then {} else {} end)",
-                operand(type, 0),
+                is_bare ? dice_.pick(Texts{"null", "''", "'ab'", "(null)"}) : operand(type, 0),
                 operand(type, 0),
                 value(type, depth - 1),
                 value(type, depth - 1)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace ebb::expression {
 
@@ -59,6 +60,19 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
     const std::string_view near = nearest(name, known);
     return near.empty() ? std::string() : fmt::format(" Did you mean \"{}\"?", near);
+}
+
+std::string instead_of(std::string_view name, std::vector<std::string_view> known) {
+    constexpr std::size_t kNamedMax = 16;
+    std::erase(known, std::string_view());
+    if (known.empty()) return "; there are none.";
+    const std::string near = did_you_mean(name, known);
+    const std::size_t more = known.size() - std::min(known.size(), kNamedMax);
+    if (more > 0) known.resize(kNamedMax);
+    std::string last = more > 0 ? fmt::format("{} more", more) : std::string(known.back());
+    if (more == 0) known.pop_back();
+    if (known.empty()) return fmt::format("; there is {}.{}", last, near);
+    return fmt::format("; there are {} and {}.{}", fmt::join(known, ", "), last, near);
 }
 
 }  // namespace ebb::expression

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/expression/names.h"
 #include "core/expression/source.h"
 #include "core/expression/template.h"
 #include "core/model/check.h"
@@ -433,9 +434,9 @@ class RulesChecker {
                         {.code = "unknown_attribute",
                          .path = fmt::format("{}/{}", path, i),
                          .message = fmt::format(
-                             "There is no attribute {}.{}",
+                             "There is no attribute {}{}",
                              in_quotes(write.attribute),
-                             hint(write.attribute, names)
+                             expression::instead_of(write.attribute, names)
                          )},
                     .meant = std::string(closest(write.attribute, names)),
                 });

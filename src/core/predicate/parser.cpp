@@ -353,23 +353,6 @@ NodeId Parser::name() {
     return column(token);
 }
 
-namespace {
-
-/// `; there are a, b and c`. Attributes that are not enabled have no name here.
-std::string those_of(std::vector<std::string_view> names) {
-    constexpr std::size_t kNamedMax = 16;
-    std::erase(names, std::string_view());
-    if (names.empty()) return "; there are none";
-    const std::size_t more = names.size() - std::min(names.size(), kNamedMax);
-    if (more > 0) names.resize(kNamedMax);
-    std::string last = more > 0 ? fmt::format("{} more", more) : std::string(names.back());
-    if (more == 0) names.pop_back();
-    if (names.empty()) return "; there is " + last;
-    return fmt::format("; there are {} and {}", fmt::join(names, ", "), last);
-}
-
-}  // namespace
-
 NodeId Parser::column(const LexedToken& token) {
     const Span span{
         static_cast<std::uint32_t>(token.offset), static_cast<std::uint32_t>(token.end)
@@ -381,16 +364,14 @@ NodeId Parser::column(const LexedToken& token) {
         }
         names.push_back(code_.columns[i].name);
     }
-    std::string hint = expression::did_you_mean(token.text, names);
-    if (token.kind == TokenKind::QuotedName) hint += " A text stands in single quotes.";
     throw_at(
         code_.source,
         token.offset,
         fmt::format(
-            "There is no attribute \"{}\"{}.{}",
+            "There is no attribute \"{}\"{}{}",
             expression::shortened(token.text, 64),
-            hint.empty() ? those_of(std::move(names)) : "",
-            hint
+            expression::instead_of(token.text, std::move(names)),
+            token.kind == TokenKind::QuotedName ? " A text stands in single quotes." : ""
         )
     );
 }
@@ -399,7 +380,7 @@ NodeId Parser::case_expression() {
     const Nesting nesting(*this);
     const std::size_t offset = token_.offset;
     const bool has_subject = !is_word("when");
-    const NodeId subject = has_subject ? disjunction() : 0;
+    const NodeId subject = has_subject ? typing_.subject(disjunction()) : 0;
     std::vector<NodeId> operands;
     while (take_word("when")) {
         const std::size_t at = token_.offset;

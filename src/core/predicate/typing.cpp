@@ -483,6 +483,10 @@ NodeId Typing::cast(NodeId operand, Type type, Span span) {
     return add({.op = Op::Cast, .type = type}, {operand}, span);
 }
 
+NodeId Typing::subject(NodeId id) {
+    return type_of(id) == Type::Unknown ? coerced(id, Type::Text, "CASE") : id;
+}
+
 NodeId Typing::choice(std::vector<NodeId> operands, Span span) {
     std::vector<NodeId> results;
     for (std::size_t i = 1; i < operands.size(); i += 2) results.push_back(operands[i]);

@@ -44,6 +44,8 @@ class Typing {
     NodeId concatenation(NodeId a, NodeId b, Span span);
     NodeId json_text(NodeId json, NodeId key, Span span);
     NodeId cast(NodeId operand, Type type, Span span);
+    /// What a CASE compares. Without a type of its own it is a text, as in PostgreSQL.
+    NodeId subject(NodeId id);
     /// `operands` as Op::Case has them.
     NodeId choice(std::vector<NodeId> operands, Span span);
     /// COALESCE, GREATEST, LEAST.

@@ -97,7 +97,8 @@ Coerced coerce(AttributeType type, const Json& json) {
         case AttributeType::Integer:
             return to_integer(json);
         case AttributeType::Double:
-            return json.is_number() ? value(json.get<double>()) : fault("a number");
+            // Zero has no sign, as in the numbers of jsonb.
+            return json.is_number() ? value(json.get<double>() + 0.0) : fault("a number");
         case AttributeType::Numeric:
             if (json.is_number()) return from_text(type, json.dump());
             break;

@@ -289,9 +289,9 @@ class Writing {
         throw Refusal{
             "unknown_attribute",
             fmt::format(
-                "There is no attribute \"{}\".{}",
+                "There is no attribute \"{}\"{}",
                 clean_text(name, kShownMax),
-                expression::did_you_mean(name, known)
+                expression::instead_of(name, std::move(known))
             )
         };
     }

@@ -130,7 +130,7 @@ ClaimMarks::Findings findings_of(
              claimed.integer(row, kRankColumn)}
         );
     }
-    if (results.size() < 3) return findings;
+    if (!look.asks_for_places) return findings;
     const postgres::Result& left = results.at(2);
     for (int row = 0; row < left.rows(); ++row) {
         findings.left.push_back(
@@ -210,6 +210,10 @@ std::vector<Claim> PostgresStore::claim_from(
         Arguments::of(wanted.anywhere, wanted.placed_handlers, wanted.placed_queues);
     std::vector<Call> calls{{sql::wake_tasks, wake}, {sql::claim_tasks, claim}};
     if (look.asks_for_places) calls.push_back({sql::claim_places, places});
+    // No handler is called for what the engine itself decides. If the server loses such a lease in
+    // a crash, the row is claimed again, and a decision that was made in the meantime is refused.
+    const Arguments none;
+    if (request.handlers.empty()) calls.push_back({sql::commit_without_flush, none});
     try {
         const auto results =
             perform(Repeat::Freely, [&](Connection& connection) { return connection.run(calls); });

@@ -323,6 +323,27 @@ TEST_F(CliSteer, write_changes_attributes_by_their_types) {
     EXPECT_NE(again.err.find("Nothing to write"), std::string::npos) << again.err;
 }
 
+TEST_F(CliSteer, write_says_which_status_the_instance_has_now) {
+    world.run_db(
+        {"start",
+         world.file(
+             "x.yaml",
+             "workflow: x\nrules:\n  attributes: {phase: {external: true}}\n  on_idle: wait\n"
+             "  triggers: {pack: {when: phase = 'paid'}}\n  final: {done: phase = 'done'}\n"
+         )}
+    );
+    const auto told = [&](const std::string& phase) {
+        const Outcome outcome = world.run_db({"write", "@1", "phase=" + phase});
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        return outcome.err;
+    };
+    EXPECT_NE(told("new").find("; its status is now waiting.\n"), std::string::npos);
+    const std::string again = told("new");
+    EXPECT_NE(again.find("Nothing to write"), std::string::npos) << again;
+    EXPECT_NE(again.find("; its status is now waiting.\n"), std::string::npos) << again;
+    EXPECT_NE(told("done").find("; its status is now completed.\n"), std::string::npos);
+}
+
 TEST_F(CliSteer, trace_prints_what_each_write_did) {
     const std::string file = world.file("w.yaml", kRules);
     world.run_db({"start", file, "-i", R"({"phase": "received"})"});

@@ -132,7 +132,9 @@ TEST(Predicate, stops_when_it_is_decided) {
 TEST(Predicate, names_the_place_and_the_remedy) {
     EXPECT_EQ(
         error_of("is_paid and\n  order_statu = 'x'"),
-        "2:3 There is no attribute \"order_statu\". Did you mean \"order_status\"?"
+        "2:3 There is no attribute \"order_statu\"; there are order_status, hotel_status, price, "
+        "count, "
+        "is_paid, paid_at, document and ratio. Did you mean \"order_status\"?"
     );
     EXPECT_EQ(
         error_of("order_status = count"),

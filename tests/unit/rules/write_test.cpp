@@ -334,7 +334,9 @@ TEST(RulesWrite, says_what_may_be_written_and_by_whom) {
     EXPECT_EQ(world.complete(2, R"({"seats": 4})").code, "undeclared_write");
     EXPECT_EQ(
         world.complete(2, R"({"hotel_statu": "x"})").message,
-        "There is no attribute \"hotel_statu\". Did you mean \"hotel_status\"?"
+        "There is no attribute \"hotel_statu\"; there are order_status, hotel_status, seats and "
+        "price. "
+        "Did you mean \"hotel_status\"?"
     );
     EXPECT_EQ(
         world.complete(2, R"({"price": "much"})").message,

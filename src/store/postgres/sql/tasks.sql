@@ -15,6 +15,10 @@ woken AS (
 )
 SELECT count(*), coalesce($1::bigint, (extract(epoch FROM now()) * 1000000)::bigint) FROM woken;
 
+-- name: commit_without_flush
+-- The transaction does not wait until the disk has it.
+SELECT set_config('synchronous_commit', 'off', true);
+
 -- name: next_due
 SELECT due_at FROM ebb.tasks
 WHERE lane = 0 AND lease_owner IS NULL ORDER BY due_at LIMIT 1;

@@ -41,12 +41,9 @@ $work$;
 
 -- The channel on which the processes of Ebb tell each other of new work.
 CREATE OR REPLACE FUNCTION ebb.work_channel() RETURNS text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql STABLE AS $work$
 BEGIN
-    RETURN (
-        SELECT 'ebb_' || n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-        WHERE c.oid = 'ebb.tasks'::regclass
-    );
+    RETURN 'ebb_' || (parse_ident('ebb.tasks'))[1];
 END $work$;
 
 -- The rights of the user who has logged in, also those of roles that it is a member of.
@@ -113,7 +110,7 @@ BEGIN
 END $work$;
 
 -- While this is on, tasks that are put are looked at again when the transaction commits, if it may take longer than its
--- statement: what made workers look soon may have been done by then.
+-- statement: what made workers look soon may have been done by then. A transaction that has rung needs no such look.
 CREATE OR REPLACE FUNCTION ebb.work_watch(is_on boolean) RETURNS void
 LANGUAGE plpgsql AS $work$
 BEGIN

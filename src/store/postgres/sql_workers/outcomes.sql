@@ -55,8 +55,8 @@ BEGIN
     END IF;
     IF NOT ebb.work_waits() THEN
         PERFORM ebb.work_ring(false);
-    END IF;
-    IF is_watched THEN
+        is_watched := false;
+    ELSIF is_watched THEN
         PERFORM ebb.work_watch(true);
     END IF;
     WITH put AS (

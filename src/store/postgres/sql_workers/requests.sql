@@ -50,8 +50,11 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    PERFORM ebb.work_ring(ebb.work_waits());
-    PERFORM ebb.work_watch(true);
+    IF ebb.work_waits() THEN
+        PERFORM ebb.work_watch(true);
+    ELSE
+        PERFORM ebb.work_ring(false);
+    END IF;
     INSERT INTO ebb.tasks AS t (
         instance_id, token, handler, queue, due_at, rank, lane, lease_owner
     )

@@ -45,33 +45,35 @@ BEGIN
         DELETE FROM ebb.tasks AS t WHERE t.instance_id = $1.id AND t.token = ANY ($2.drops);
     END IF;
     -- A worker that serves a handler with tasks is already awake.
-    PERFORM ebb.work_watch(true);
-    WITH known AS MATERIALIZED (
-        SELECT bool_and(EXISTS (
-            SELECT 1 FROM ebb.tasks AS t
-            WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = p.handler AND t.queue = p.queue
-        )) AS is_known FROM unnest($2.puts) AS p
-    ), events AS (
+    WITH events AS (
         INSERT INTO ebb.history (
             instance_id, seq, type, node, token, visit, attempt, ref, worker, started_at, at, payload
         )
         SELECT $1.id, e.seq, e.type, e.node, e.token, e.visit, e.attempt, e.ref, e.worker, e.started_at, $3, e.payload
         FROM unnest($2.events) AS e
-    ), put AS (
-        INSERT INTO ebb.tasks AS t (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
-        SELECT $1.id, p.token, p.handler, p.queue, coalesce(p.due, $3),
-               coalesce(p.due, $3) - 2000000 * $1.priority::bigint, CASE WHEN p.due > $3 THEN 0 ELSE 1 END, NULL
-        FROM unnest($2.puts) AS p
-        ON CONFLICT (instance_id, token) DO UPDATE SET
-            handler = excluded.handler, queue = excluded.queue, due_at = excluded.due_at,
-            rank = excluded.rank, lane = excluded.lane, is_stop = false, was_lost = false,
-            lost_by = NULL, lease_owner = NULL, concurrency_key = NULL, took_slot = NULL,
-            outcome = NULL, lease_until = NULL
     )
-    SELECT k.is_known INTO is_known FROM known AS k;
-    PERFORM ebb.work_watch(false);
-    IF NOT is_known THEN
+    SELECT bool_and(EXISTS (
+        SELECT 1 FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = p.handler AND t.queue = p.queue
+    )) INTO is_known FROM unnest($2.puts) AS p;
+    IF is_known IS NULL THEN
+        RETURN;  -- nothing is put
+    ELSIF is_known THEN
+        PERFORM ebb.work_watch(true);
+    ELSE
         PERFORM ebb.work_ring(false);
+    END IF;
+    INSERT INTO ebb.tasks AS t (instance_id, token, handler, queue, due_at, rank, lane, lease_owner)
+    SELECT $1.id, p.token, p.handler, p.queue, coalesce(p.due, $3),
+           coalesce(p.due, $3) - 2000000 * $1.priority::bigint, CASE WHEN p.due > $3 THEN 0 ELSE 1 END, NULL
+    FROM unnest($2.puts) AS p
+    ON CONFLICT (instance_id, token) DO UPDATE SET
+        handler = excluded.handler, queue = excluded.queue, due_at = excluded.due_at,
+        rank = excluded.rank, lane = excluded.lane, is_stop = false, was_lost = false,
+        lost_by = NULL, lease_owner = NULL, concurrency_key = NULL, took_slot = NULL,
+        outcome = NULL, lease_until = NULL;
+    IF is_known THEN
+        PERFORM ebb.work_watch(false);
     END IF;
 END $work$;
 
@@ -117,7 +119,7 @@ BEGIN
     );
     d.events := ROW(
         1, 'started', NULL, NULL, NULL, NULL, NULL, $6, NULL,
-        ebb.rules_text(news, translate(($2 -> 'names')::text, '[]', '{}')::text[])
+        ebb.rules_text(news, translate(($2 -> 'names')::text, '[]', '{}')::text[], $2 -> 'doubles')
     )::ebb.rules_row || d.events;
     i.id := $4;
     i.priority := 0;
@@ -134,9 +136,10 @@ BEGIN
     END IF;
 END $work$;
 
--- The instance as the reflex may change it, locked; with the newest version that it can follow to.
+-- The instance as the reflex may change it, locked; with the newest version that it can follow to. `locked`: the
+-- instance, if this transaction has locked and read it already.
 CREATE OR REPLACE FUNCTION ebb.flow_take(
-    f ebb.flows, id uuid, OUT i ebb.instances, OUT program jsonb, OUT state jsonb, OUT event ebb.rules_row
+    f ebb.flows, id uuid, locked ebb.instances, OUT i ebb.instances, OUT program jsonb, OUT state jsonb, OUT event ebb.rules_row
 )
 LANGUAGE plpgsql AS $work$
 #variable_conflict use_column
@@ -145,8 +148,11 @@ DECLARE
     next record;
     m record;
 BEGIN
-    SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = $2 AND o.workflow = $1.flow FOR UPDATE;
-    IF NOT FOUND THEN
+    i := $3;
+    IF i.id IS NULL THEN
+        SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = $2 AND o.workflow = $1.flow FOR UPDATE;
+    END IF;
+    IF i.workflow IS DISTINCT FROM $1.flow THEN
         RAISE EXCEPTION 'The instance % does not exist any more.', $2 USING ERRCODE = 'EB013';
     END IF;
     IF i.finished_at IS NOT NULL THEN
@@ -218,13 +224,14 @@ BEGIN
 END $work$;
 
 -- Decides and writes one write of an instance that exists. `held`: what its row of wed_flow holds, if that is
--- known. Answers R, F or E; NULL where nothing changes.
+-- known. `locked`: as of flow_take. Answers R, F or E; NULL where nothing changes.
 CREATE OR REPLACE FUNCTION ebb.flow_apply(
-    f ebb.flows, wid bigint, id uuid, write jsonb, wanted jsonb, is_explicit boolean, held jsonb
+    f ebb.flows, wid bigint, id uuid, write jsonb, wanted jsonb, is_explicit boolean, held jsonb,
+    locked ebb.instances DEFAULT NULL
 ) RETURNS text
 LANGUAGE plpgsql AS $work$
 DECLARE
-    t record := ebb.flow_take($1, $3);
+    t record := ebb.flow_take($1, $3, $8);
     -- As seen by the one who waited for the lock.
     moment bigint := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
     asked jsonb := $4 || jsonb_build_object('now', moment);

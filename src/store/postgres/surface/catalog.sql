@@ -40,7 +40,10 @@ REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FRO
 DO $do$ BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
     DROP FUNCTION IF EXISTS ebb.flow_fail(text, text, text), ebb.flow_token(ebb.flows, text),
-        ebb.rules_cause(jsonb, text, jsonb, text[]),
+        ebb.flow_token(ebb.flows, text, bigint), ebb.flow_try_lock(text, bigint, bigint), ebb.flow_take(ebb.flows, uuid),
+        ebb.flow_complete(ebb.flows, bigint, jsonb, jsonb, boolean, jsonb),
+        ebb.flow_apply(ebb.flows, bigint, uuid, jsonb, jsonb, boolean, jsonb),
+        ebb.rules_cause(jsonb, text, jsonb, text[]), ebb.rules_text(jsonb, text[]),
         ebb.rules_fired(jsonb, boolean[], text[], integer, integer[], integer, jsonb, boolean, jsonb);
     DROP TYPE IF EXISTS ebb.rules_token, ebb.rules_merged, ebb.rules_decision, ebb.rules_row, ebb.rules_put CASCADE;
     CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
@@ -84,7 +87,7 @@ LANGUAGE plpgsql IMMUTABLE AS $work$
 BEGIN
     RAISE EXCEPTION 'The attribute "%" (%) cannot be %; allowed is %.', $1, $2, left($3::text, 60), CASE $2
         WHEN 'text' THEN 'a text' WHEN 'boolean' THEN 'true or false' WHEN 'integer' THEN 'a whole number of 64 bits'
-        WHEN 'numeric' THEN 'a decimal number' WHEN 'uuid' THEN 'a text with a uuid'
+        WHEN 'double' THEN 'a number' WHEN 'numeric' THEN 'a decimal number' WHEN 'uuid' THEN 'a text with a uuid'
         WHEN 'date' THEN 'a text with a date, such as 2026-11-21'
         ELSE 'a text with a time, such as 2026-11-21T08:30:00Z'
     END USING ERRCODE = 'EB008';
@@ -93,7 +96,8 @@ END $work$;
 -- A value of a type that must be read, as the state holds it.
 CREATE OR REPLACE FUNCTION ebb.rules_read(name text, type text, given jsonb) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, YMD' AS $work$
+SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, YMD'
+SET extra_float_digits = 1 AS $work$
 DECLARE
     kind text := jsonb_typeof($3);
     word text := $3 #>> '{}';
@@ -114,6 +118,10 @@ BEGIN
             IF kind IN ('number', 'string') AND word ~ '^[[:space:]]*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?[[:space:]]*$' THEN
                 number := word::numeric;
                 RETURN to_jsonb(number::text);
+            END IF;
+        WHEN 'double' THEN
+            IF kind = 'number' THEN
+                RETURN to_jsonb(word::double precision);
             END IF;
         WHEN 'uuid' THEN
             IF kind = 'string' THEN
@@ -159,7 +167,8 @@ CREATE OR REPLACE FUNCTION ebb.rules_column(type text) RETURNS text
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
     SELECT CASE $1
         WHEN 'text' THEN 'text COLLATE "C"' WHEN 'boolean' THEN 'boolean'
-        WHEN 'integer' THEN 'bigint' WHEN 'numeric' THEN 'numeric' WHEN 'uuid' THEN 'uuid'
+        WHEN 'integer' THEN 'bigint' WHEN 'double' THEN 'double precision' WHEN 'numeric' THEN 'numeric'
+        WHEN 'uuid' THEN 'uuid'
         WHEN 'date' THEN 'date' WHEN 'timestamp' THEN 'timestamptz'
     END
 $work$;

@@ -3,9 +3,10 @@
 -- pg_try_advisory_xact_lock, as in WED-SQL.
 
 -- The row of the instance that a job names, locked; its token, if it still stands there, and the user may run
--- the transition. `held`: the number of the row, if this transaction has locked it already.
+-- the transition. `held`, `locked`: the number of the row and the instance, if this transaction has locked them
+-- already.
 CREATE OR REPLACE FUNCTION ebb.flow_token(
-    f ebb.flows, job text, held bigint, OUT wid bigint, OUT id uuid, OUT token jsonb
+    f ebb.flows, job text, held bigint, INOUT locked ebb.instances, OUT wid bigint, OUT id uuid, OUT token jsonb
 )
 LANGUAGE plpgsql AS $work$
 DECLARE
@@ -19,14 +20,18 @@ BEGIN
             'SELECT wid FROM %I.wed_flow WHERE instance_id = $1 FOR NO KEY UPDATE', $1.flow
         ) INTO wid USING id;
     END IF;
+    IF locked.id IS NULL THEN
+        SELECT i.* INTO locked FROM ebb.instances AS i
+        WHERE i.id = p.instance_id AND i.workflow = $1.flow FOR UPDATE;
+    END IF;
+    IF locked.workflow = $1.flow THEN
+        token := jsonb_path_query_first(
+            locked.state::jsonb, '$.tokens[*] ? (@.id == $id)', jsonb_build_object('id', p.token)
+        );
+    END IF;
     -- Of a compensation, its own handler.
-    SELECT o.token, c.handler INTO token, handler FROM (
-        SELECT jsonb_path_query_first(
-            i.state::jsonb, '$.tokens[*] ? (@.id == $id)', jsonb_build_object('id', p.token)
-        ) AS token, i.version
-        FROM ebb.instances AS i WHERE i.id = p.instance_id AND i.workflow = $1.flow FOR UPDATE
-    ) AS o LEFT JOIN ebb.calls AS c ON c.workflow = $1.flow AND c.version = o.version
-        AND c.node = o.token ->> 'node' AND c.is_compensation = (o.token ? 'compensates');
+    SELECT c.handler INTO handler FROM ebb.calls AS c WHERE c.workflow = $1.flow AND c.version = locked.version
+        AND c.node = token ->> 'node' AND c.is_compensation = (token ? 'compensates');
     IF wid IS NULL OR token IS NULL OR (token ->> 'visit')::bigint <> p.visit
         OR coalesce((token ->> 'attempt')::integer, 0) <> p.attempt
         OR coalesce((token ->> 'pauses')::integer, 0) <> p.pauses
@@ -37,15 +42,17 @@ BEGIN
     PERFORM ebb.flow_check_right($1.flow, 'work:' || coalesce(handler, token ->> 'node'));
 END $work$;
 
--- Ends a claimed job with these attributes. `held`: what the row of wed_flow holds, if that is known.
+-- Ends a claimed job with these attributes. `held`: what the row of wed_flow holds, if that is known. `locked`: as
+-- of flow_token.
 CREATE OR REPLACE FUNCTION ebb.flow_complete(
-    f ebb.flows, wid bigint, claim jsonb, wanted jsonb, is_explicit boolean, held jsonb
+    f ebb.flows, wid bigint, claim jsonb, wanted jsonb, is_explicit boolean, held jsonb,
+    locked ebb.instances DEFAULT NULL
 ) RETURNS text
 LANGUAGE plpgsql AS $work$
 DECLARE
     job text := $3 ->> 'job';
     p record := ebb.work_parts(job);
-    place record := ebb.flow_token($1, job, $2);
+    place record := ebb.flow_token($1, job, $2, $7);
     task record;
 BEGIN
     SELECT t.lease_owner, t.due_at, t.handler, w.role INTO task
@@ -62,7 +69,7 @@ BEGIN
         'source', 'transition', 'token', p.token, 'visit', p.visit, 'attempt', p.attempt,
         'pauses', p.pauses, 'worker', coalesce(task.lease_owner, session_user),
         'started_at', task.due_at, 'output', coalesce($4, 'null')::text
-    ), $4, $5, $6);
+    ), $4, $5, $6, place.locked);
 END $work$;
 
 -- The worker row that a claim belongs to: it lives as long as its longest job may take.
@@ -297,7 +304,7 @@ CREATE OR REPLACE FUNCTION ebb.flow_fail(flow text, job text, message text, perm
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
     f ebb.flows := ebb.flow_of($1);
-    place record := ebb.flow_token(f, $2, NULL);
+    place record := ebb.flow_token(f, $2, NULL, NULL);
     free record;
     tgid bigint;
     own ebb.workers;
@@ -332,23 +339,21 @@ BEGIN
     RETURN ebb.work_release(ebb.flow_session(ebb.flow_of($1), $2), ARRAY[$2]) = 1;
 END $work$;
 
--- The claim of WED-SQL: the lock first, and then, in a statement of its own, the job.
-CREATE OR REPLACE FUNCTION ebb.flow_try_lock(flow text, wid bigint, tgid bigint) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+-- The claim of WED-SQL: the lock first, and then, in a statement of its own, the job. Called by the function of the
+-- flow, which knows the instance of the row.
+CREATE OR REPLACE FUNCTION ebb.flow_try_lock(flow text, wid bigint, tgid bigint, instance uuid) RETURNS boolean
+LANGUAGE plpgsql AS $work$
 DECLARE
-    instance uuid;
     free record;
     claims jsonb := coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]');
 BEGIN
-    EXECUTE format('SELECT instance_id FROM %I.wed_flow WHERE wid = $1', $1) INTO instance USING $2;
-    IF instance IS NULL THEN
+    IF $4 IS NULL THEN
         RETURN true;  -- as there: what follows finds no job
     END IF;
-    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock(instance, $3)) THEN
+    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($4, $3)) THEN
         RETURN false;
     END IF;
-    SELECT * INTO free FROM ebb.flow_free_job($1, instance, $3);
+    SELECT * INTO free FROM ebb.flow_free_job($1, $4, $3);
     IF free.job IS NULL THEN
         RETURN true;
     END IF;

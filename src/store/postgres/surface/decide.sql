@@ -220,7 +220,7 @@ DECLARE
     rule jsonb;
     outcome record;
     fired integer[] := '{}';
-    values_text text := ebb.rules_text($4.now_values, names);
+    values_text text := ebb.rules_text($4.now_values, names, $1 -> 'doubles');
     ref bigint;
     own_text text;
     tokens text := '';

@@ -16,7 +16,7 @@ END $work$;
 
 -- A default is written as text.
 CREATE OR REPLACE FUNCTION ebb.rules_default(name text, type text, adv text) RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 AS $work$
 BEGIN
     -- As in WED-SQL, an empty text means that there is none.
     IF $3 IS NULL OR $3 = '' THEN
@@ -24,6 +24,7 @@ BEGIN
     END IF;
     RETURN ebb.rules_value($1, $2, CASE
         WHEN $2 = 'boolean' THEN to_jsonb($3::boolean) WHEN $2 = 'integer' THEN to_jsonb($3::bigint)
+        WHEN $2 = 'double' THEN to_jsonb($3::double precision)
         ELSE to_jsonb($3)
     END);
 EXCEPTION WHEN data_exception THEN
@@ -69,6 +70,7 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
     SELECT jsonb_build_object(
         'names', coalesce(jsonb_agg(a -> 'name' ORDER BY n), '[]'),
         'defaults', coalesce(jsonb_object_agg(a ->> 'name', a -> 'default'), '{}'),
+        'doubles', coalesce(jsonb_agg(a -> 'name') FILTER (WHERE a ->> 'type' = 'double'), '[]'),
         'is_plain', coalesce(bool_and(a ->> 'type' IN ('text', 'boolean', 'integer', 'uuid')), true),
         'edges', (
             SELECT coalesce(jsonb_agg(n), '[]')
@@ -189,7 +191,7 @@ DECLARE
     END || 'AS ';
     variables text := 'DECLARE ' || (SELECT string_agg(format(
         '"%s" %s := ($1 ->> %L)::%s;', a ->> 'name', ebb.rules_column(a ->> 'type'), a ->> 'name',
-        split_part(ebb.rules_column(a ->> 'type'), ' ', 1)
+        replace(ebb.rules_column(a ->> 'type'), ' COLLATE "C"', '')
     ), ' ' ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n)) || ' BEGIN RETURN ';
     -- Of an instance of an earlier version, other columns stay as they are.
     columns text := (SELECT string_agg(format('%I', a ->> 'name'), ', ' ORDER BY n)
@@ -362,7 +364,7 @@ BEGIN
         '{"from":', $4, ',"to":', $5,
         ',"values":' || CASE WHEN changed <> '{}' THEN ebb.rules_text(changed, ARRAY(
             SELECT x ->> 'name' FROM jsonb_array_elements($2 -> 'attributes') WITH ORDINALITY AS o (x, n) ORDER BY n
-        )) END, '}'
+        ), $2 -> 'doubles') END, '}'
     ))::ebb.rules_row;
     followed := ($3::jsonb || jsonb_build_object(
         'seq', seq, 'tokens', to_jsonb(tokens), 'rules', rules || jsonb_build_object(

@@ -13,8 +13,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
         'ebb.flow_cancel(text,bigint)'::regprocedure,
         'ebb.flow_rematch(text)'::regprocedure,
         'ebb.flow_recover(text,bigint,bigint,text)'::regprocedure,
-        'ebb.flow_toggle(text,text,text,text)'::regprocedure,
-        'ebb.flow_try_lock(text,bigint,bigint)'::regprocedure
+        'ebb.flow_toggle(text,text,text,text)'::regprocedure
     ]
 $work$;
 

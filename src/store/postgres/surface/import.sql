@@ -98,7 +98,7 @@ BEGIN
             seq := seq + 1;
             events := events || ROW(
                 seq, 'step_completed', row ->> 'trw', (own ->> 'id')::bigint, (own ->> 'id')::bigint, 1,
-                (own ->> 'fired')::bigint, 'WED-SQL', row -> 'at', ebb.rules_text(written, names)
+                (own ->> 'fired')::bigint, 'WED-SQL', row -> 'at', ebb.rules_text(written, names, NULL)
             )::ebb.rules_row;
         ELSIF NOT is_first THEN
             RAISE EXCEPTION 'The transition "%" has written without being fired.', row ->> 'trw'
@@ -109,7 +109,7 @@ BEGIN
             seq, CASE WHEN is_first THEN 'started' ELSE 'attributes_written' END, CASE WHEN NOT is_first THEN row ->> 'trw' END,
             (own ->> 'id')::bigint, (own ->> 'id')::bigint, CASE WHEN own IS NOT NULL THEN 1 END,
             CASE WHEN own IS NOT NULL THEN seq - 1 END, NULL, NULL,
-            CASE WHEN is_first THEN ebb.rules_text(written, names) ELSE ebb.rules_written(
+            CASE WHEN is_first THEN ebb.rules_text(written, names, NULL) ELSE ebb.rules_written(
                 $1, names, '{"source": "transition"}', (vals, (
                     SELECT coalesce(jsonb_object_agg(k, jsonb_build_array(before -> k, coalesce(marks -> k, '0'))), '{}')
                     FROM jsonb_object_keys(written) AS k
@@ -124,7 +124,7 @@ BEGIN
         IF row ->> 'status' = 'F' THEN
             seq := seq + 1;
             status := 'completed';
-            events := events || ROW(seq, 'completed', NULL, NULL, NULL, NULL, NULL, NULL, NULL, ebb.rules_text(vals, names))::ebb.rules_row;
+            events := events || ROW(seq, 'completed', NULL, NULL, NULL, NULL, NULL, NULL, NULL, ebb.rules_text(vals, names, NULL))::ebb.rules_row;
         ELSIF row ->> 'status' = 'E' THEN
             seq := seq + 2;
             raised := seq - 1;
@@ -133,14 +133,14 @@ BEGIN
                 '{"code":"no_condition","message":"It was an exception in WED-SQL."}'
             )::ebb.rules_row || ROW(seq, 'input_resolved', '_EXCPT', NULL, NULL, NULL, NULL, NULL, NULL, format(
                 '{"state":%s,"cause":"no_condition","message":"It was an exception in WED-SQL.","transition":%s,"fired_state":null}',
-                ebb.rules_text(vals, names), to_json(row ->> 'trw')
+                ebb.rules_text(vals, names, NULL), to_json(row ->> 'trw')
             ))::ebb.rules_row;
             token := token + 1;
             pending := pending || jsonb_build_object('_EXCPT', jsonb_build_object('id', token, 'fired', seq));
         ELSIF jsonb_array_length(row -> 'trf') > 0 THEN
             seq := seq + 1;
             events := events || ROW(
-                seq, 'state_written', NULL, NULL, NULL, NULL, seq - 1, NULL, NULL, ebb.rules_text(vals, names)
+                seq, 'state_written', NULL, NULL, NULL, NULL, seq - 1, NULL, NULL, ebb.rules_text(vals, names, NULL)
             )::ebb.rules_row;
             FOR name IN SELECT jsonb_array_elements_text(row -> 'trf') LOOP
                 token := token + 1;
@@ -167,7 +167,7 @@ BEGIN
     state := concat(
         '{"status":"', status, '","seq":', seq, ',"last_token":' || nullif(token, 0), ',"visit":' || nullif(token, 0),
         CASE WHEN status = 'completed' THEN ',"result":' || seq END, ',"tokens":[' || nullif(substr(state, 2), '') || ']',
-        ',"rules":{"format":1,"values":', ebb.rules_text(vals, names), ',"written":', ebb.rules_text(marks, names),
+        ',"rules":{"format":1,"values":', ebb.rules_text(vals, names, NULL), ',"written":', ebb.rules_text(marks, names, NULL),
         ',"marks":{}', ',"exception":' || nullif(raised, 0), '}}'
     );
 END $work$;

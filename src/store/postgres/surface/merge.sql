@@ -109,7 +109,9 @@ BEGIN
         WHERE a ->> 'name' = k.key OR a -> 'renamed_from' ? k.key
     ) ORDER BY k.key COLLATE "C" LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'There is no attribute "%".', left(name, 64) USING ERRCODE = 'EB008';
+        RAISE EXCEPTION 'There is no attribute "%"; %.', left(name, 64), ebb.rules_known_names(ARRAY(
+            SELECT a ->> 'name' FROM jsonb_array_elements($1 -> 'attributes') WITH ORDINALITY AS x (a, n) ORDER BY n
+        )) USING ERRCODE = 'EB008';
     END IF;
 END $work$;
 

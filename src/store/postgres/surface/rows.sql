@@ -94,7 +94,8 @@ END $work$;
 -- Starts an instance for each row.
 CREATE OR REPLACE FUNCTION ebb.surface_insert() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off
+SET extra_float_digits = 1 AS $work$
 DECLARE
     f ebb.flows;
     program jsonb;
@@ -214,7 +215,7 @@ BEGIN
             ERRCODE = '40001', HINT = 'Try again.';
     END IF;
     IF claim IS NOT NULL THEN
-        PERFORM ebb.flow_complete($1, number, claim, delta, true, after);
+        PERFORM ebb.flow_complete($1, number, claim, delta, true, after, i);
         RETURN;
     END IF;
     IF $1.external_writes = 'none' THEN
@@ -223,13 +224,14 @@ BEGIN
     END IF;
     PERFORM ebb.flow_check_right($1.flow, 'write');
     PERFORM ebb.flow_apply(
-        $1, number, instance, jsonb_build_object('source', 'outside', 'by', session_user), delta, false, after
+        $1, number, instance, jsonb_build_object('source', 'outside', 'by', session_user), delta, false, after, i
     );
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.surface_update() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off
+SET extra_float_digits = 1 AS $work$
 DECLARE
     f ebb.flows;
     pair record;

@@ -115,7 +115,10 @@ BEGIN
     IF becomes IS NULL THEN
         RAISE EXCEPTION '%', CASE $3
             WHEN 'tgid' THEN format('There is no trigger with the tgid %s.', coalesce(left($4, 80), 'NULL'))
-            ELSE format('There is no attribute "%s".', left($4, 80))
+            ELSE format('There is no attribute "%s"; %s.', left($4, 80), ebb.rules_known_names(ARRAY(
+                SELECT a ->> 'name' FROM jsonb_array_elements(ebb.flow_attributes($1)) WITH ORDINALITY AS x (a, n)
+                ORDER BY n
+            )))
         END USING ERRCODE = 'EB013';
     END IF;
     RETURN becomes;

@@ -33,8 +33,9 @@ BEGIN
             coalesce(quote_literal(left(NEW.aname, 80)), 'NULL') USING ERRCODE = 'EB007';
     END IF;
     IF ebb.rules_column(NEW.atype) IS NULL THEN
-        RAISE EXCEPTION 'An attribute of a flow has the type text, boolean, integer, numeric, timestamp, date or uuid, not "%".',
-            left(NEW.atype, 80) USING ERRCODE = 'EB007';
+        RAISE EXCEPTION 'An attribute of a flow has the type text, boolean, integer, double, numeric, timestamp, date or uuid, not "%".',
+            left(NEW.atype, 80) USING ERRCODE = 'EB007',
+            HINT = 'A document is kept as a text, or in a table of yours.';
     END IF;
     initial := ebb.rules_default(NEW.aname, NEW.atype, NEW.adv);
     IF TG_OP = 'INSERT' THEN

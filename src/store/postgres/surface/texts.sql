@@ -1,8 +1,17 @@
 -- name: texts
 -- What rules_decide writes as text: parts of the state and of events.
 
--- Compact JSON text of an object of attributes, in the order of the names.
-CREATE OR REPLACE FUNCTION ebb.rules_text(vals jsonb, names text[]) RETURNS text
+-- The text of a value of type double, as the state has it: numbers of jsonb have no exponent.
+CREATE OR REPLACE FUNCTION ebb.rules_double(value jsonb) RETURNS text
+LANGUAGE plpgsql IMMUTABLE SET extra_float_digits = 1 AS $work$
+DECLARE
+    word text := ($1 #>> '{}')::double precision::text;
+BEGIN
+    RETURN coalesce(word || CASE WHEN word ~ '[.e]' THEN '' ELSE '.0' END, 'null');
+END $work$;
+
+-- Compact JSON text of an object of attributes, in the order of the names. `doubles`: those of type double.
+CREATE OR REPLACE FUNCTION ebb.rules_text(vals jsonb, names text[], doubles jsonb) RETURNS text
 LANGUAGE plpgsql IMMUTABLE AS $work$
 DECLARE
     name text;
@@ -10,7 +19,9 @@ DECLARE
 BEGIN
     FOREACH name IN ARRAY $2 LOOP
         IF $1 ? name THEN
-            result := result || ',"' || name || '":' || ($1 -> name)::text;
+            result := result || ',"' || name || '":' || CASE
+                WHEN $3 ? name THEN ebb.rules_double($1 -> name) ELSE ($1 -> name)::text
+            END;
         END IF;
     END LOOP;
     RETURN '{' || substr(result, 2) || '}';
@@ -39,8 +50,14 @@ BEGIN
     IF $4.changes <> '{}' THEN
         FOREACH name IN ARRAY $2 LOOP
             IF $4.changes ? name THEN
-                news := news || ',"' || name || '":' || ($4.now_values -> name)::text;
-                was := was || ',"' || name || '":' || ($4.changes -> name)::text;
+                IF $1 -> 'doubles' ? name THEN
+                    news := news || ',"' || name || '":' || ebb.rules_double($4.now_values -> name);
+                    was := was || ',"' || name || '":[' || ebb.rules_double($4.changes -> name -> 0) || ','
+                        || ($4.changes -> name ->> 1) || ']';
+                ELSE
+                    news := news || ',"' || name || '":' || ($4.now_values -> name)::text;
+                    was := was || ',"' || name || '":' || ($4.changes -> name)::text;
+                END IF;
             END IF;
         END LOOP;
     END IF;

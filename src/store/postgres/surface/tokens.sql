@@ -8,6 +8,18 @@ BEGIN
         ERRCODE = 'EB007', HINT = 'docs/reference/conditions.md says what conditions may contain.';
 END $work$;
 
+-- What there is instead of an attribute that there is not, as the kernel says it (src/core/expression/names.cpp).
+CREATE OR REPLACE FUNCTION ebb.rules_known_names(names text[]) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT CASE
+        WHEN cardinality($1) = 0 THEN 'there are none'
+        WHEN cardinality($1) = 1 THEN 'there is ' || $1[1]
+        WHEN cardinality($1) > 16
+            THEN format('there are %s and %s more', array_to_string($1[1:16], ', '), cardinality($1) - 16)
+        ELSE format('there are %s and %s', array_to_string($1[1:cardinality($1) - 1], ', '), $1[cardinality($1)])
+    END
+$work$;
+
 -- The next token of a condition; kind is text, name, quoted, number or symbol.
 CREATE OR REPLACE FUNCTION ebb.rules_token_at(rest text, first integer) RETURNS ebb.rules_token
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
@@ -221,9 +233,7 @@ BEGIN
             IF token.word <> ALL ($2) THEN
                 PERFORM ebb.rules_refuse(
                     token.first, format(
-                        'There is no attribute "%s"; there %s.', left(token.word, 64), CASE
-                            WHEN cardinality($2) = 0 THEN 'is none yet' ELSE 'are ' || array_to_string($2[1:20], ', ')
-                        END
+                        'There is no attribute "%s"; %s.', left(token.word, 64), ebb.rules_known_names($2)
                     ) || CASE role WHEN 'quoted' THEN ' A text stands in single quotes.' ELSE '' END
                 );
             END IF;

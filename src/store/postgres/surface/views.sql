@@ -8,46 +8,46 @@ BEGIN
     END IF;
     EXECUTE format($body$
         CREATE OR REPLACE VIEW %1$I.job_pool AS
-        SELECT f.wid, CASE WHEN k ->> 'node' = '_EXCPT' THEN 0 ELSE (r.rule ->> 'tgid')::integer END AS tgid,
-               coalesce(r.rule ->> CASE WHEN k ->> 'compensates' IS NULL THEN 'handler' ELSE 'compensate' END, k ->> 'node')
+        SELECT f.wid, CASE WHEN _k ->> 'node' = '_EXCPT' THEN 0 ELSE (r.rule ->> 'tgid')::integer END AS tgid,
+               coalesce(r.rule ->> CASE WHEN _k ->> 'compensates' IS NULL THEN 'handler' ELSE 'compensate' END, _k ->> 'node')
                    AS trname, t.lease_owner AS lckid,
                make_interval(secs => coalesce((r.rule ->> 'timeout')::double precision, 3600000000) / 1000000)
                    AS timeout,
                CASE
-                   WHEN k ->> 'compensates' IS NOT NULL THEN json_build_object(
+                   WHEN _k ->> 'compensates' IS NOT NULL THEN json_build_object(
                        'input', nullif(g.payload, '')::json, 'output', nullif(h.payload, '')::json
                    )
                    WHEN h.type = 'input_resolved' THEN h.payload::json -> 'state' ELSE h.payload::json
                END AS payload,
-               f.instance_id, (k ->> 'id')::bigint AS token, (k ->> 'visit')::bigint AS visit,
-               coalesce((k ->> 'attempt')::integer, 0) AS attempt,
+               f.instance_id, (_k ->> 'id')::bigint AS token, (_k ->> 'visit')::bigint AS visit,
+               coalesce((_k ->> 'attempt')::integer, 0) AS attempt,
                CASE
-                   WHEN k ->> 'status' = 'waiting_timer' THEN 'armed'
+                   WHEN _k ->> 'status' = 'waiting_timer' THEN 'armed'
                    WHEN t.lease_owner IS NOT NULL OR t.handler = '' THEN 'held'
-                   WHEN k ->> 'status' = 'retrying' AND t.lane = 0 THEN 'retrying'
-                   WHEN k ->> 'status' IS NOT NULL AND k ->> 'status' <> 'retrying' THEN k ->> 'status'
+                   WHEN _k ->> 'status' = 'retrying' AND t.lane = 0 THEN 'retrying'
+                   WHEN _k ->> 'status' IS NOT NULL AND _k ->> 'status' <> 'retrying' THEN _k ->> 'status'
                    ELSE 'ready'
                END AS status,
                t.lease_owner AS worker, to_timestamp(h.at / 1000000.0) AS since,
                to_timestamp(t.due_at / 1000000.0) AS due_at,
-               format('%%s:%%s:%%s:%%s:%%s', i.id, k ->> 'id', k ->> 'visit', coalesce(k ->> 'attempt', '0'),
-                   coalesce(k ->> 'pauses', '0')) AS job,
+               format('%%s:%%s:%%s:%%s:%%s', i.id, _k ->> 'id', _k ->> 'visit', coalesce(_k ->> 'attempt', '0'),
+                   coalesce(_k ->> 'pauses', '0')) AS job,
                CASE
-                   WHEN k ->> 'compensates' IS NOT NULL THEN 'undoes ' || coalesce(r.rule ->> 'handler', k ->> 'node')
+                   WHEN _k ->> 'compensates' IS NOT NULL THEN 'undoes ' || coalesce(r.rule ->> 'handler', _k ->> 'node')
                    WHEN h.type = 'input_resolved' THEN h.payload::json ->> 'cause'
                END AS cause
         FROM %1$I.wed_flow AS f
         JOIN ebb.instances AS i ON i.id = f.instance_id AND i.finished_at IS NULL
-        CROSS JOIN LATERAL json_array_elements(i.state::json -> 'tokens') AS k
+        CROSS JOIN LATERAL json_array_elements(i.state::json -> 'tokens') AS _k
         LEFT JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
         LEFT JOIN LATERAL (
-            SELECT x AS rule FROM jsonb_array_elements(v.program -> 'triggers') AS x WHERE x ->> 'name' = k ->> 'node'
+            SELECT _x AS rule FROM jsonb_array_elements(v.program -> 'triggers') AS _x WHERE _x ->> 'name' = _k ->> 'node'
         ) AS r ON true
-        LEFT JOIN ebb.all_tasks AS t ON t.instance_id = i.id AND t.token = (k ->> 'id')::bigint
+        LEFT JOIN ebb.all_tasks AS t ON t.instance_id = i.id AND t.token = (_k ->> 'id')::bigint
         LEFT JOIN ebb.history AS h ON h.instance_id = i.id
-            AND h.seq = coalesce(k ->> 'compensates', k ->> 'fired')::bigint
-        LEFT JOIN ebb.history AS g ON k ->> 'compensates' IS NOT NULL AND g.instance_id = i.id AND g.seq = h.ref
-        WHERE k ->> 'scope' IS NULL;
+            AND h.seq = coalesce(_k ->> 'compensates', _k ->> 'fired')::bigint
+        LEFT JOIN ebb.history AS g ON _k ->> 'compensates' IS NOT NULL AND g.instance_id = i.id AND g.seq = h.ref
+        WHERE _k ->> 'scope' IS NULL;
 
         CREATE OR REPLACE VIEW %1$I.st_status AS
         SELECT f.wid, CASE
@@ -77,12 +77,12 @@ BEGIN
                        SELECT s.node::text FROM ebb.history AS s
                        WHERE s.instance_id = i.id AND s.ref = 2 AND s.visit IS NOT NULL AND starts_with(s.type, 'step_')
                        UNION
-                       SELECT k ->> 'node' FROM json_array_elements(
+                       SELECT _k ->> 'node' FROM json_array_elements(
                            CASE WHEN i.finished_at IS NULL THEN i.state::json -> 'tokens' END
-                       ) AS k WHERE k ->> 'fired' = '2' AND k ->> 'status' IS DISTINCT FROM 'waiting_timer'
+                       ) AS _k WHERE _k ->> 'fired' = '2' AND _k ->> 'status' IS DISTINCT FROM 'waiting_timer'
                    ) AS u ORDER BY 1
                ) ELSE ARRAY(
-                   SELECT coalesce(m.handlers ->> x, x) FROM json_array_elements_text(h.payload::json -> 'fired') AS x
+                   SELECT coalesce(m.handlers ->> _x, _x) FROM json_array_elements_text(h.payload::json -> 'fired') AS _x
                ) END AS trf,
                CASE
                    WHEN o.type = 'completed' THEN 'F' WHEN o.type = 'exception_raised' THEN 'E' ELSE 'R'
@@ -92,7 +92,7 @@ BEGIN
                    SELECT jsonb_object_agg(n.name, s.vals -> n.name)
                    FROM ebb.flow_versions AS v
                    CROSS JOIN LATERAL (
-                       SELECT a ->> 'name' AS name FROM jsonb_array_elements(v.program -> 'attributes') AS a
+                       SELECT _a ->> 'name' AS name FROM jsonb_array_elements(v.program -> 'attributes') AS _a
                    ) AS n
                    CROSS JOIN (
                        SELECT d.vals || coalesce(jsonb_object_agg(c.key, c.value ORDER BY e.seq), '{}') AS vals
@@ -118,8 +118,8 @@ BEGIN
         JOIN ebb.history AS h ON h.instance_id = i.id
             AND h.type IN ('started', 'attributes_written', 'state_restored')
         CROSS JOIN LATERAL (
-            SELECT jsonb_object_agg(a ->> 'name', a -> 'default') AS vals, min(v.version) AS version
-            FROM ebb.flow_versions AS v CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'attributes') AS a
+            SELECT jsonb_object_agg(_a ->> 'name', _a -> 'default') AS vals, min(v.version) AS version
+            FROM ebb.flow_versions AS v CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'attributes') AS _a
             WHERE v.flow = i.workflow AND v.version = coalesce((
                 SELECT (m.payload::json ->> 'from')::integer FROM ebb.history AS m
                 WHERE m.instance_id = i.id AND m.type = 'migrated' ORDER BY m.seq LIMIT 1
@@ -133,8 +133,8 @@ BEGIN
         ) AS o ON true
         -- Triggers stay in all later versions.
         LEFT JOIN LATERAL (
-            SELECT jsonb_object_agg(t ->> 'name', t -> 'handler') AS handlers
-            FROM ebb.flow_versions AS v CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'triggers') AS t
+            SELECT jsonb_object_agg(_t ->> 'name', _t -> 'handler') AS handlers
+            FROM ebb.flow_versions AS v CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'triggers') AS _t
             WHERE v.flow = i.workflow AND v.version = i.version
         ) AS m ON true;
 
@@ -224,7 +224,13 @@ BEGIN
         CREATE OR REPLACE FUNCTION %1$I.attribute_toggle(aname text) RETURNS boolean
             LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_toggle(%2$L, 'wed_attr', 'aname', $1)$f$;
         CREATE OR REPLACE FUNCTION %1$I.pg_try_advisory_xact_lock(wid integer, tgid integer) RETURNS boolean
-            LANGUAGE sql VOLATILE AS $f$SELECT ebb.flow_try_lock(%2$L, $1, $2)$f$;
+        LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+        SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $f$
+        BEGIN
+            RETURN ebb.flow_try_lock(
+                %2$L, $1, $2, (SELECT w.instance_id FROM %1$I.wed_flow AS w WHERE w.wid = $1)
+            );
+        END $f$;
         REVOKE ALL ON ALL TABLES IN SCHEMA %1$I FROM PUBLIC;
         REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %1$I FROM PUBLIC;
     $body$, $1, $1);
