@@ -204,6 +204,18 @@ UnservedTasks unserved_of(const ApiObject& json) {
     };
 }
 
+view::DelayedTasks delayed_of(const ApiObject& json) {
+    return {
+        .workflow = json.text("workflow"),
+        .handler = json.text("handler"),
+        .queue = json.text("queue"),
+        .count = json.integer("tasks"),
+        .since = json.time("since"),
+        .instance = id_of(json, "instance"),
+        .reason = json.text("reason"),
+    };
+}
+
 AwaitedDecision decision_of(const ApiObject& json) {
     return {
         .instance = id_of(json, "instance"),

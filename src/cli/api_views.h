@@ -3,6 +3,7 @@
 #include <ebb/engine.h>
 
 #include "cli/api_object.h"
+#include "view/delayed.h"
 #include "view/outline.h"
 
 // The reverse of src/view: what a server has sent, as the values from which it was made.
@@ -20,6 +21,7 @@ InstanceView instance_of(const ApiObject& json);
 WorkerView worker_of(const ApiObject& json);
 QueueView queue_of(const ApiObject& json);
 UnservedTasks unserved_of(const ApiObject& json);
+view::DelayedTasks delayed_of(const ApiObject& json);
 AwaitedDecision decision_of(const ApiObject& json);
 FailureGroup failure_group_of(const ApiObject& json);
 FailedInstance failed_instance_of(const ApiObject& json);

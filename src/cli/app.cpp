@@ -48,10 +48,12 @@ std::vector<std::string> command_names(const CLI::App& app) {
     return names;
 }
 
+/// Without the dashes, which every option has: they make no two words alike.
 std::vector<std::string> option_names(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::Option* option : app.get_options()) {
-        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+        const auto& own = option->get_lnames();
+        names.insert(names.end(), own.begin(), own.end());
     }
     return names;
 }
@@ -80,6 +82,11 @@ std::string sentence(std::string text) {
         text.erase(text.size() - kMissing.size());
         text.replace(at, kRequired.size(), " needs a value: ");
     }
+    constexpr std::string_view kExcludes = " excludes ";
+    const std::size_t excluded = text.find(kExcludes);
+    if (text.starts_with('-') && excluded != std::string::npos) {
+        text.replace(excluded, kExcludes.size(), " cannot be used together with ");
+    }
     if (!text.empty() && text.back() != '.' && text.back() != '?') text += '.';
     return text;
 }
@@ -94,6 +101,7 @@ std::string verb_for(std::string_view word) {
         {"draw", "diagram"},
         {"events", "history"},
         {"get", "show"},
+        {"instances", "list"},
         {"inspect", "show"},
         {"kill", "abort"},
         {"lint", "validate"},
@@ -112,7 +120,9 @@ std::string verb_for(std::string_view word) {
         {"rollback", "cancel"},
         {"send", "signal"},
         {"status", "show"},
+        {"snapshot", "export"},
         {"stop", "cancel"},
+        {"stuck", "delayed"},
         {"tail", "history -f"},
         {"undo", "cancel"},
         {"unpause", "resume"},
@@ -120,6 +130,29 @@ std::string verb_for(std::string_view word) {
     };
     const auto found = kVerbs.find(word);
     return found == kVerbs.end() ? std::string() : std::string(found->second);
+}
+
+/// The option for a word that other tools use; empty if there is none.
+std::string option_for(std::string_view word) {
+    static const std::map<std::string_view, std::string_view> kOptions{
+        {"address", "listen"},
+        {"bind", "listen"},
+        {"body", "input"},
+        {"data", "input"},
+        {"dsn", "db"},
+        {"filter", "where"},
+        {"format", "output"},
+        {"host", "listen"},
+        {"max", "limit"},
+        {"payload", "input"},
+        {"port", "listen"},
+        {"query", "where"},
+        {"state", "status"},
+        {"tag", "label"},
+        {"user", "by"},
+    };
+    const auto found = kOptions.find(word);
+    return found == kOptions.end() ? std::string() : std::string(found->second);
 }
 
 /// The value that people mean by another word for it; empty if there is none.
@@ -429,12 +462,16 @@ CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const
             const auto own = option_names(*parsed.front());
             names.insert(names.end(), own.begin(), own.end());
         }
-        const std::string meant = closest(name, names);
+        const std::size_t dashes = std::min(name.find_first_not_of('-'), name.size());
+        const std::string bare = name.substr(dashes);
+        const std::string synonym = option_for(bare);
+        const bool is_known = std::find(names.begin(), names.end(), synonym) != names.end();
+        const std::string meant = is_known ? synonym : closest(bare, names);
         const std::string of =
             parsed.empty() ? "ebb" : fmt::format("`ebb {}`", parsed.front()->get_name());
         return {
             .message = fmt::format("{} has no option {}.", of, one_line(name)),
-            .hint = meant.empty() ? "" : fmt::format("did you mean {}?", meant),
+            .hint = meant.empty() ? "" : fmt::format("did you mean --{}?", meant),
         };
     }
     if (!parsed.empty()) {
@@ -468,7 +505,10 @@ CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const
 CommandLine::Mistake CommandLine::explain(const CLI::ParseError& error) const {
     Mistake mistake;
     const auto unknown = app_.remaining(true);
-    if (!unknown.empty()) {
+    // `decide ID approve confirm`: the wrong value says more than the word that is left over.
+    const bool is_about_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
+    const bool is_word_left = !unknown.empty() && !unknown.front().starts_with('-');
+    if (!unknown.empty() && !(is_about_value && is_word_left)) {
         mistake = explain_unknown(unknown.front());
     } else {
         mistake.message = sentence(error.what());

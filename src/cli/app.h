@@ -220,6 +220,7 @@ class CommandLine {
     RecoverCommandOptions recover_;
     RequeueCommandOptions requeue_;
     DecisionsOptions decisions_;
+    DelayedOptions delayed_;
     FailuresOptions failures_;
     ExportCommandOptions export_;
     ImportCommandOptions import_;

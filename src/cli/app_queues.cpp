@@ -4,6 +4,7 @@
 
 #include "cli/activity_source.h"
 #include "cli/app.h"
+#include "view/delayed.h"
 
 namespace ebb::cli {
 
@@ -78,6 +79,20 @@ void CommandLine::add_triage() {
         ->type_name("N");
     add_times(decisions, decisions_.times);
     add_output(decisions, {"json", "jsonl", "yaml", "wide"});
+
+    CLI::App* delayed = add_command(
+        "delayed",
+        "List the tasks that should run and that no worker starts, and why",
+        [this](Session& s) { return list_delayed(s, delayed_); }
+    );
+    delayed->group("Inspect");
+    delayed->add_option("-w,--workflow", delayed_.workflow, "Only of this workflow")
+        ->type_name("NAME");
+    delayed->add_option("-n,--limit", delayed_.limit, "At most this many rows (100)")
+        ->check(within(1, view::Delayed::kGroupsMax))
+        ->type_name("N");
+    add_times(delayed, delayed_.times);
+    add_output(delayed, {"json", "jsonl", "yaml", "wide"});
 
     CLI::App* failures = add_command(
         "failures",

@@ -14,6 +14,7 @@
 #include "engine/rerun.h"
 #include "store/store.h"
 #include "support/secret_box.h"
+#include "view/delayed.h"
 #include "view/outline.h"
 
 namespace ebb::cli {
@@ -75,6 +76,14 @@ class Client {
 
     virtual std::vector<WorkerView> workers() = 0;
     virtual std::vector<UnservedTasks> unserved() = 0;
+
+    /// The tasks that have been due for long.
+    struct Delayed {
+        std::vector<view::DelayedTasks> tasks;
+        bool is_complete = false;  ///< if not, the next call reads on
+    };
+
+    virtual Delayed delayed() = 0;
     virtual std::vector<QueueView> queues() = 0;
     virtual void set_queue(std::string_view name, const QueueLimits& limits) = 0;
 

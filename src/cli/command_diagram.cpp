@@ -40,7 +40,9 @@ Picture picture_of(Session& session, const std::string& subject) {
         if (!file.problems.empty() && is_empty) throw InvalidDefinitionFile{std::move(file)};
         return {file.definition, {}, {}, std::move(file)};
     }
-    if (names_version(subject)) return {read_registered(session, "diagram", subject), {}};
+    if (names_version(subject) || !may_name_instance(subject)) {
+        return {read_registered(session, "diagram", subject), {}};
+    }
     Client& engine = session.connect("diagram");
     const InstanceView view = engine.show(resolve_instance(engine, subject));
     const auto definition = engine.definition(view.summary.workflow, view.summary.version);

@@ -36,30 +36,6 @@ struct Subject {
     Definition definition;
 };
 
-/// `order@3`: the version; `order`: none, which means the newest.
-std::optional<int> split_version(std::string& name) {
-    const std::size_t at = name.rfind('@');
-    if (at == std::string::npos) return std::nullopt;
-    const std::string_view digits = std::string_view(name).substr(at + 1);
-    int version = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), version);
-    const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-    if (!is_number || version < 1 || version > DefinitionLimits::kVersionMax) {
-        throw Error(
-            ErrorCode::InvalidArgument,
-            fmt::format(
-                "\"{}\" is not a version. Write a number from 1 to {} after the @, such as "
-                "order@3, or the name of a file.",
-                one_line(std::string(digits)),
-                DefinitionLimits::kVersionMax
-            )
-        );
-    }
-    name.resize(at);
-    return version;
-}
-
 Subject read_subject(Session& session, const std::string& word) {
     if (names_cpp_file(word)) {
         CppDefinition found = read_cpp_workflow(word);
@@ -364,6 +340,29 @@ diagram::Notes notes_of(const Subject& before, const Subject& after, const Diffe
 }
 
 }  // namespace
+
+std::optional<int> split_version(std::string& name) {
+    const std::size_t at = name.rfind('@');
+    if (at == std::string::npos) return std::nullopt;
+    const std::string_view digits = std::string_view(name).substr(at + 1);
+    int version = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), version);
+    const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+    if (!is_number || version < 1 || version > DefinitionLimits::kVersionMax) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "\"{}\" is not a version. Write a number from 1 to {} after the @, such as "
+                "order@3, or the name of a file.",
+                one_line(std::string(digits)),
+                DefinitionLimits::kVersionMax
+            )
+        );
+    }
+    name.resize(at);
+    return version;
+}
 
 Definition read_registered(Session& session, const std::string& command, const std::string& word) {
     std::string name = word;

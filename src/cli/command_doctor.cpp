@@ -214,12 +214,15 @@ Finding check_workers(Engine& engine) {
 Finding check_unserved(Engine& engine) {
     std::string text;
     for (const UnservedTasks& tasks : engine.unserved()) {
+        const std::string what =
+            tasks.handler.empty() ? fmt::format("without a handler ({})", kOwnTasks)
+                                  : fmt::format("for the handler \"{}\"", one_line(tasks.handler));
         append(
             text,
             fmt::format(
-                "{} for the handler \"{}\" in the queue \"{}\"",
+                "{} {} in the queue \"{}\"",
                 counted(tasks.count, "due task"),
-                one_line(tasks.handler),
+                what,
                 one_line(tasks.queue)
             )
         );

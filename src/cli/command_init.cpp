@@ -98,8 +98,9 @@ int make_project(Session& session, const InitOptions& options) {
         session.note(fmt::format("Wrote {}\n", path));
     }
     if (session.options().is_json) session.print_json({{"name", name}, {"files", written}});
-    const std::string there =
-        options.folder.empty() ? "" : fmt::format("cd {} && ", shell_word(options.folder));
+    const std::string there = options.folder.empty() || options.folder == "."
+                                  ? ""
+                                  : fmt::format("cd {} && ", shell_word(options.folder));
     const std::string next =
         options.is_yaml
             ? fmt::format("ebb dev {}.yaml -i '{{\"item\": \"lamp\", \"amount\": 120}}'", name)

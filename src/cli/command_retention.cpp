@@ -147,9 +147,9 @@ void warn_of_unknown(Session& session, const std::string& workflow) {
     for (const WorkflowRow& row : store.list_workflows()) names.push_back(row.name);
     const std::string meant = closest(workflow, names);
     session.note(fmt::format(
-        "No workflow \"{}\" is registered yet{}.\n",
+        "No workflow \"{}\" is registered yet.{}\n",
         workflow,
-        meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)
+        meant.empty() ? "" : fmt::format(" Did you mean \"{}\"?", meant)
     ));
 }
 

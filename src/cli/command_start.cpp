@@ -1,9 +1,11 @@
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/compare_commands.h"
 #include "cli/definition_file.h"
 #include "cli/definition_names.h"
 #include "cli/input_argument.h"
@@ -24,22 +26,33 @@ struct Target {
     std::optional<int> version;
 };
 
-Target target_of(Session& session, Client& engine, const StartCommandOptions& options) {
-    if (!names_file(options.workflow)) return {options.workflow, options.version};
-    const DefinitionFile file = load_definition_file(options.workflow, session);
-    if (options.version && *options.version != file.definition.version) {
-        throw Error(
-            ErrorCode::InvalidArgument,
-            fmt::format(
-                "{} is version {}, not {}; leave --version out, or give the workflow's name.",
-                file.path,
-                file.definition.version,
-                *options.version
-            )
-        );
+void check_version(const StartCommandOptions& options, const std::string& what, int version) {
+    if (!options.version || *options.version == version) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "{} is version {}, not {}; leave --version out, or give the workflow's name.",
+            what,
+            version,
+            *options.version
+        )
+    );
+}
+
+/// Registers the definition of a file.
+Target target_of(
+    Client& engine, const StartCommandOptions& options, const std::optional<DefinitionFile>& file
+) {
+    if (!file) {
+        std::string name = options.workflow;
+        const std::optional<int> version = split_version(name);
+        if (!version) return {name, options.version};
+        check_version(options, one_line(options.workflow), *version);
+        return {name, version};
     }
-    engine.register_workflow(file.definition);
-    return {file.definition.name, file.definition.version};
+    check_version(options, file->path, file->definition.version);
+    engine.register_workflow(file->definition);
+    return {file->definition.name, file->definition.version};
 }
 
 /// Says so if a step's handler has no worker while other handlers have one: its name may be
@@ -80,15 +93,18 @@ int start_instance(Session& session, const StartCommandOptions& options) {
     if (!options.input.empty()) {
         input = read_input(options.input, text_of_file(options.workflow), session.streams());
     }
-    const OpenMode mode = names_file(options.workflow) ? OpenMode::MayCreate : OpenMode::MustExist;
-    Client& engine = session.connect("start", mode);
-    const Target target = target_of(session, engine, options);
+    const Labels labels = read_labels(options.labels);
+    std::optional<DefinitionFile> file;
+    if (names_file(options.workflow)) file = load_definition_file(options.workflow, session);
+    // A database is made only for what can be started.
+    Client& engine = session.connect("start", file ? OpenMode::MayCreate : OpenMode::MustExist);
+    const Target target = target_of(engine, options, file);
     const StartOptions wanted{
         .version = target.version,
         .key = options.key,
         .priority = options.priority,
         .by = session.by(options.by),
-        .labels = read_labels(options.labels),
+        .labels = labels,
     };
     StartedInstance started;
     try {

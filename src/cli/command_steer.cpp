@@ -210,8 +210,11 @@ int decide_instance(Session& session, const DecideOptions& options) {
     );
     const std::string_view what = is_confirmed ? "confirmed" : "rejected";
     if (!has_changed) {
-        const std::string already =
-            fmt::format("Nothing has changed: {} had already {}", session.by(options.by), what);
+        const std::string by = session.by(options.by);
+        // Over the API, only the server knows who it is.
+        const std::string already = fmt::format(
+            "Nothing has changed: {} had already {}", by.empty() ? "the same person" : by, what
+        );
         return tell(session, engine, id, fmt::format("{} {}", already, id.to_string()));
     }
     return confirm(session, engine, id, is_confirmed ? "Confirmed" : "Rejected");

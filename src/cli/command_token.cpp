@@ -69,6 +69,10 @@ int list(Session& session, Access& access) {
         session.print_json(tokens);
         return kOk;
     }
+    if (tokens.empty()) {
+        session.note("There are no tokens.\n");
+        return kOk;
+    }
     const Style& style = session.out();
     Table table(
         {style.dim("NAME"),
@@ -91,6 +95,21 @@ int list(Session& session, Access& access) {
     }
     session.print(table.text(session.columns(), style.glyphs().ellipsis));
     return kOk;
+}
+
+void revoke(Access& access, const std::string& name) {
+    if (name.empty()) refuse("`ebb token revoke` needs a name.");
+    std::vector<std::string> names;
+    for (const auto& token : access.tokens()) names.push_back(token.value("name", ""));
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+        const std::string meant = closest(name, names);
+        refuse(fmt::format(
+            "There is no token \"{}\".{}",
+            one_line(name),
+            meant.empty() ? "" : fmt::format(" Did you mean \"{}\"?", one_line(meant))
+        ));
+    }
+    access.revoke_token(name);
 }
 
 /// The address that the server which started last has recorded, without those that stopped.
@@ -149,8 +168,7 @@ int manage_tokens(Session& session, const TokenOptions& options) {
     if (options.action != "revoke") {
         refuse(fmt::format("\"{}\" is not create, list or revoke.", options.action));
     }
-    if (options.name.empty()) refuse("`ebb token revoke` needs a name.");
-    access.revoke_token(options.name);
+    revoke(access, options.name);
     return kOk;
 }
 

@@ -67,6 +67,22 @@ int export_instance(Session& session, const ExportCommandOptions& options) {
     return kOk;
 }
 
+namespace {
+
+ImportedInstance imported_from(
+    Session& session, Client& engine, const std::string& text, const ImportCommandOptions& options
+) {
+    try {
+        return engine.import_snapshot(text, {.by = session.by(options.by)});
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::InvalidPayload) throw;
+        const std::string file = options.file == "-" ? "The input" : one_line(options.file);
+        throw Error(error.code(), fmt::format("{} cannot be imported: {}", file, error.what()));
+    }
+}
+
+}  // namespace
+
 int import_snapshot(Session& session, const ImportCommandOptions& options) {
     const std::string text = options.file == "-" ? session.streams().read_input()
                                                  : read_file(options.file, kSnapshotBytesMax);
@@ -76,7 +92,7 @@ int import_snapshot(Session& session, const ImportCommandOptions& options) {
     if (may_create) {
         engine.register_workflow(load_definition_file(options.workflow, session).definition);
     }
-    const ImportedInstance imported = engine.import_snapshot(text, {.by = session.by(options.by)});
+    const ImportedInstance imported = imported_from(session, engine, text, options);
     const std::string id = imported.id.to_string();
     if (session.options().is_json) {
         session.print_json({{"id", id}, {"is_new", imported.is_new}});

@@ -1,4 +1,7 @@
-// What needs a person: `ebb decisions` and `ebb failures`.
+// What needs a person: `ebb decisions`, `ebb delayed` and `ebb failures`.
+
+#include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -59,6 +62,44 @@ void print_groups(
         });
     }
     session.print(table.text(session.columns(), style.glyphs().ellipsis));
+}
+
+/// One look reads some thousand instances, in about a tenth of a second.
+constexpr int kLooksMax = 300;
+
+std::vector<view::DelayedTasks> look_for_delayed(Client& engine) {
+    for (int look = 0; look < kLooksMax; ++look) {
+        Client::Delayed delayed = engine.delayed();
+        if (delayed.is_complete) return std::move(delayed.tasks);
+    }
+    throw Error(
+        ErrorCode::LimitExceeded,
+        "There are too many live instances to find the delayed tasks among them; `ebb workers` "
+        "counts the due tasks that no worker can run, and `ebb queue` those of each queue."
+    );
+}
+
+/// Shortens `rows` to `limit`; returns how many that left out.
+std::size_t leave(std::vector<view::DelayedTasks>& rows, int limit) {
+    const std::size_t kept = std::min(rows.size(), static_cast<std::size_t>(limit));
+    const std::size_t left_out = rows.size() - kept;
+    rows.resize(kept);
+    return left_out;
+}
+
+/// Why the first of the tasks does not start, in the words of the web UI. A reason of a newer
+/// server is shown as it is.
+std::string delay_text(const std::string& reason) {
+    static const std::map<std::string, std::string_view> kTexts{
+        {"no_worker", "no living worker has the handler"},
+        {"queue_closed", "an operator has stopped the queue"},
+        {"queue_full", "all slots of the queue are in use"},
+        {"queue_key", "all slots of its key are in use"},
+        {"queue_rate", "the rate of the queue is used up"},
+        {"workers_busy", "all workers that have it are busy"},
+    };
+    const auto text = kTexts.find(reason);
+    return text == kTexts.end() ? one_line(reason) : std::string(text->second);
 }
 
 int list_group(Session& session, Client& engine, const FailuresOptions& options) {
@@ -135,6 +176,46 @@ int list_decisions(Session& session, const DecisionsOptions& options) {
         });
     }
     session.print(table.text(session.columns(), style.glyphs().ellipsis));
+    return kOk;
+}
+
+int list_delayed(Session& session, const DelayedOptions& options) {
+    std::vector<view::DelayedTasks> rows = look_for_delayed(session.connect("delayed"));
+    std::erase_if(rows, [&](const view::DelayedTasks& row) {
+        return !options.workflow.empty() && row.workflow != options.workflow;
+    });
+    const std::size_t left_out = leave(rows, options.limit);
+    if (session.options().is_json) {
+        print_rows_json(session, rows, view::delayed_task_json);
+        return kOk;
+    }
+    if (rows.empty()) {
+        session.note("No task has been due for more than a minute without a start.\n");
+        return kOk;
+    }
+    const Style& style = session.out();
+    Table table({
+        style.dim("WORKFLOW"),
+        style.dim("HANDLER"),
+        style.dim("QUEUE"),
+        style.dim("TASKS"),
+        style.dim("SINCE"),
+        style.dim("FIRST"),
+        style.dim("WHY"),
+    });
+    for (const view::DelayedTasks& row : rows) {
+        table.add({
+            row.workflow,
+            row.handler,
+            row.queue,
+            std::to_string(row.count),
+            time_text(row.since, session.now(), options.times),
+            short_id(row.instance),
+            delay_text(row.reason),
+        });
+    }
+    session.print(table.text(session.columns(), style.glyphs().ellipsis));
+    if (left_out > 0) session.note(fmt::format("{} more; see --limit.\n", left_out));
     return kOk;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/overview_commands.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "view/worker_json.h"
@@ -70,10 +71,21 @@ int list_workers(Session& session) {
         print_workers(session, workers);
     }
     for (const UnservedTasks& each : unserved) {
+        const std::string tasks =
+            each.count == 1 ? "1 task is" : fmt::format("{} tasks are", each.count);
+        if (each.handler.empty()) {
+            session.print(fmt::format(
+                "{} waiting in the queue \"{}\" for any worker ({}), and no worker is alive.\n",
+                tasks,
+                one_line(each.queue),
+                kOwnTasks
+            ));
+            continue;
+        }
         session.print(fmt::format(
             "{} waiting for the handler \"{}\" in the queue \"{}\", which no living worker "
             "has.\n",
-            each.count == 1 ? "1 task is" : fmt::format("{} tasks are", each.count),
+            tasks,
             one_line(each.handler),
             one_line(each.queue)
         ));

@@ -43,6 +43,7 @@ int import_snapshot(Session& session, const ImportCommandOptions& options);
 int manage_queues(Session& session, const QueueOptions& options);
 int list_workers(Session& session);
 int list_decisions(Session& session, const DecisionsOptions& options);
+int list_delayed(Session& session, const DelayedOptions& options);
 int list_failures(Session& session, const FailuresOptions& options);
 int manage_retention(Session& session, const RetentionCommandOptions& options);
 int purge_instances(Session& session, const PurgeCommandOptions& options);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <ebb/definition.h>
@@ -17,6 +18,10 @@ struct DiffOptions {
     std::string output{};  ///< a picture; empty = none
     bool requires_version = false;
 };
+
+/// `order@3`: leaves `order` in `name` and returns 3; `order`: none. Throws Error if what follows
+/// the @ is not a version.
+std::optional<int> split_version(std::string& name);
 
 /// NAME@VERSION, or NAME for its newest version, of the database. `command` is named in errors.
 Definition read_registered(Session& session, const std::string& command, const std::string& word);

@@ -54,7 +54,8 @@ std::string hint_of_state(std::string_view message) {
         return "`ebb rerun ID` starts its work again, as a new instance";
     }
     // The others do not depend on the state of an instance.
-    const bool is_of_workflow = message.starts_with("The workflow ");
+    const bool is_of_workflow = message.starts_with("The workflow ") ||
+                                message.find("its workflow \"") != std::string_view::npos;
     return is_of_workflow ? "" : "`ebb why ID` explains the state of the instance";
 }
 

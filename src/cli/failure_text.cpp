@@ -26,7 +26,11 @@ std::string failure_text(const Payload& failure) {
     if (failure.empty()) return {};
     const std::string code = member_text(failure, "code");
     const std::string message = member_text(failure, "message");
-    if (code.empty() && message.empty()) return one_line(failure);
+    if (code.empty() && message.empty()) {
+        const std::string to = member_text(failure, "to");
+        return to.empty() ? one_line(failure)
+                          : "taken back to the write " + to + request_text(failure);
+    }
     if (message.empty()) return code + request_text(failure);
     return code.empty() ? message : code + ": " + message;
 }

@@ -6,7 +6,8 @@
 
 namespace ebb::cli {
 
-/// A failure `{"code", "message", ...}` as `code: message`, in one line; empty if it is empty.
+/// A failure `{"code", "message", ...}` as `code: message`, in one line; empty if it is empty. What
+/// takes an instance with rules back, `{"to", "by"}`, is `taken back to the write 4 by ann`.
 std::string failure_text(const Payload& failure);
 
 /// An instance's failure with the step that caused it: `step: code: message`.

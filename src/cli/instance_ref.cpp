@@ -61,6 +61,12 @@ InstanceId find_by_key(Client& engine, std::string_view text) {
     const std::string_view workflow = name.substr(0, slash);
     const std::string_view key = name.substr(slash + 1);
     if (const auto id = engine.find_key(workflow, key)) return *id;
+    if (!engine.has_workflow(std::string(workflow))) {
+        throw Error(
+            ErrorCode::WorkflowNotFound,
+            fmt::format("There is no workflow \"{}\".", one_line(workflow))
+        );
+    }
     throw_not_found(
         fmt::format("of the workflow \"{}\" with the key \"{}\"", one_line(workflow), one_line(key))
     );
@@ -176,6 +182,12 @@ InstanceId find_newest(Client& engine, std::string_view text) {
 }
 
 }  // namespace
+
+bool may_name_instance(std::string_view text) {
+    if (text.starts_with(kKeyPrefix) || text.starts_with('@')) return true;
+    const std::size_t digits = digits_of(text).size();
+    return digits >= kIdPartMin && digits <= kHexDigits;
+}
 
 InstanceId resolve_instance(Client& engine, std::string_view text) {
     if (text.starts_with(kKeyPrefix)) return find_by_key(engine, text);

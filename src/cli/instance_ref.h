@@ -20,8 +20,12 @@ inline constexpr int kNewestMax = 1'000;
 /// The instance that the user means: a whole id, its beginning, its end or another part of it that
 /// no other instance has, `key:WORKFLOW/KEY`, or `@N` for the N-th newest one. Throws Error with
 /// InvalidArgument if the text is none of these or several instances fit, and with
-/// InstanceNotFound if none does.
+/// InstanceNotFound if none does, or WorkflowNotFound.
 InstanceId resolve_instance(Client& engine, std::string_view text);
+
+/// Whether `text` has the form of a name of an instance. Of the names of workflows, only those
+/// that consist of hexadecimal digits have it.
+bool may_name_instance(std::string_view text);
 
 /// The same for several, each once, in the order in which they were first named.
 std::vector<InstanceId> resolve_instances(Client& engine, const std::vector<std::string>& texts);

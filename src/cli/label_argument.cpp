@@ -48,9 +48,15 @@ Labels read_labels(const std::vector<std::string>& arguments) {
         const LabelType type = colon == std::string::npos
                                    ? LabelType::Text
                                    : parse_label_type(std::string_view(head).substr(colon + 1));
-        labels.insert_or_assign(
-            name, parse_label(name, type, std::string_view(argument).substr(equals + 1))
-        );
+        LabelValue value = parse_label(name, type, std::string_view(argument).substr(equals + 1));
+        if (!labels.emplace(name, std::move(value)).second) {
+            throw Error(
+                ErrorCode::InvalidArgument,
+                fmt::format(
+                    "--label: \"{}\" is given twice; a label has one value.", one_line(name)
+                )
+            );
+        }
     }
     check_labels(labels);
     return labels;

@@ -140,6 +140,13 @@ class LocalClient : public Client, public ActivitySource {
 
     std::vector<UnservedTasks> unserved() override { return engine_.unserved(); }
 
+    Delayed delayed() override {
+        constexpr Duration kLookMax = std::chrono::milliseconds(100);
+        delayed_.look(kLookMax);
+        const auto is_of_user = [](const std::string& name) { return !is_system_workflow(name); };
+        return {.tasks = delayed_.report(is_of_user), .is_complete = delayed_.is_complete()};
+    }
+
     std::vector<QueueView> queues() override { return engine_.queues(); }
 
     void set_queue(std::string_view name, const QueueLimits& limits) override {
@@ -274,6 +281,7 @@ class LocalClient : public Client, public ActivitySource {
     Store& store_;
     const Clock& clock_;
     const Box box_;
+    view::Delayed delayed_{store_, clock_};
 };
 
 }  // namespace

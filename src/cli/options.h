@@ -233,6 +233,12 @@ struct DecisionsOptions {
     Times times = Times::Relative;
 };
 
+struct DelayedOptions {
+    std::string workflow{};
+    int limit = 100;
+    Times times = Times::Relative;
+};
+
 struct FailuresOptions {
     std::string group{};
     std::string workflow{};

@@ -362,6 +362,13 @@ std::vector<UnservedTasks> RemoteReading::unserved() {
     return tasks;
 }
 
+Client::Delayed RemoteReading::delayed() {
+    const ApiObject page(calls_.get("/delayed").body);
+    Delayed delayed{.tasks = {}, .is_complete = page.boolean("complete")};
+    for (const ApiObject& item : page.objects("items")) delayed.tasks.push_back(delayed_of(item));
+    return delayed;
+}
+
 std::vector<QueueView> RemoteReading::queues() {
     std::vector<QueueView> queues;
     const ApiObject page(calls_.get("/queues").body);

@@ -37,6 +37,7 @@ class RemoteReading : public Client {
     std::vector<FailedInstance> failed_instances(const FailureQuery& query) override;
     std::vector<WorkerView> workers() override;
     std::vector<UnservedTasks> unserved() override;
+    Delayed delayed() override;
     std::vector<QueueView> queues() override;
 
  protected:

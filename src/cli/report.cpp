@@ -1,13 +1,17 @@
 #include "cli/report.h"
 
 #include <algorithm>
+#include <map>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/client.h"
 #include "cli/fill.h"
 #include "cli/text.h"
+#include "store/store_rows.h"
 #include "support/terminal.h"
 #include "view/problem_json.h"
 
@@ -38,6 +42,45 @@ std::string blanks_up_to(std::string_view line, int column) {
         ++at;
     }
     return blanks;
+}
+
+std::vector<WorkflowRow> registered_workflows(Session& session) {
+    const bool is_local = session.connected()->engine() != nullptr;
+    if (!is_local) return session.connected()->workflows().rows;
+    // Without the counts of instances, which would take their time in a large database.
+    return session.shared_store("workflows", OpenMode::MustExist).list_workflows();
+}
+
+/// What says more of a workflow that was not found than which command lists them all; empty if
+/// nothing does.
+std::string hint_of_workflow(Session& session, std::string_view message) {
+    const std::size_t open = message.find('"');
+    const std::size_t close = message.find('"', open + 1);
+    if (session.connected() == nullptr || close == std::string_view::npos) return {};
+    std::map<std::string, int> newest;
+    try {
+        for (const WorkflowRow& row : registered_workflows(session)) {
+            if (is_system_workflow(row.name)) continue;
+            int& version = newest[row.name];
+            version = std::max(version, row.version);
+        }
+    } catch (const Error&) {
+        return {};
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, version] : newest) names.push_back(name);
+    const std::string name(message.substr(open + 1, close - open - 1));
+    if (const auto known = newest.find(name); known != newest.end()) {
+        return fmt::format("the newest version of \"{}\" is {}", name, known->second);
+    }
+    const std::string meant = closest(name, names);
+    return meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant);
+}
+
+std::string hint_for(Session& session, const Error& error) {
+    std::string hint;
+    if (error.code() == ErrorCode::WorkflowNotFound) hint = hint_of_workflow(session, error.what());
+    return hint.empty() ? hint_of(error.code(), error.what()) : hint;
 }
 
 void print_json_error(Session& session, const nlohmann::ordered_json& json) {
@@ -147,7 +190,7 @@ int report_failure(Session& session, std::exception_ptr failure) {
     } catch (const InvalidDefinitionFile& invalid) {
         return report_invalid_file(session, invalid.file);
     } catch (const Error& error) {
-        const std::string hint = hint_of(error.code(), error.what());
+        const std::string hint = hint_for(session, error);
         return complain(
             session,
             {.exit_code = exit_code_of(error.code()),

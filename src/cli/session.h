@@ -75,6 +75,9 @@ class Session {
     /// database of --db. --db is stronger than EBB_SERVER.
     Client& connect(std::string_view command, OpenMode mode = OpenMode::MustExist);
 
+    /// What connect() has returned; null before.
+    Client* connected() { return connected_.get(); }
+
     /// Throws if --server was given: `command` cannot work over the API. If EBB_SERVER names a
     /// server, it is not asked, and a note says so.
     void refuse_server(std::string_view command);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/expression/source.h"
 #include "core/predicate/explain.h"
 #include "engine/view.h"
 
@@ -68,7 +69,7 @@ std::string describe_value(const Facts& facts, std::size_t attribute) {
     constexpr std::size_t kShownMax = 60;
     const Payload& value = facts.state.rules->values[attribute].json;
     const std::string& name = facts.program.rules()->rules().attributes[attribute].name;
-    std::string text = fmt::format("{} is {}", name, clean_text(value, kShownMax));
+    std::string text = fmt::format("{} is {}", name, expression::shortened(value, kShownMax));
     const std::string writers = writers_of(facts, attribute);
     return writers.empty() ? text : text + "; " + writers;
 }

@@ -6,6 +6,7 @@
 
 #include <ebb/error.h>
 
+#include "support/json_cure.h"
 #include "support/json_reader.h"
 #include "support/json_scan.h"
 
@@ -115,6 +116,9 @@ Json parse_json(std::string_view text, std::string_view what, const PayloadLimit
     check_nul(text, what);
     try {
         return Json::parse(text);
+    } catch (const nlohmann::json::parse_error& error) {
+        const std::size_t at = error.byte == 0 ? 0 : error.byte - 1;
+        throw Error(ErrorCode::InvalidPayload, not_json(what, error).append(json_cure(text, at)));
     } catch (const nlohmann::json::exception& error) {
         throw Error(ErrorCode::InvalidPayload, not_json(what, error));
     }

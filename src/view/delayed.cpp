@@ -161,19 +161,21 @@ std::vector<DelayedTasks> Delayed::report(const std::function<bool(const std::st
     return report;
 }
 
+Json delayed_task_json(const DelayedTasks& tasks) {
+    return {
+        {"workflow", tasks.workflow},
+        {"handler", tasks.handler},
+        {"queue", tasks.queue},
+        {"tasks", tasks.count},
+        {"since", time_json(tasks.since)},
+        {"reason", tasks.reason},
+        {"instance", tasks.instance.to_string()},
+    };
+}
+
 Json delayed_json(const std::vector<DelayedTasks>& tasks, bool is_complete) {
     Json items = Json::array();
-    for (const DelayedTasks& each : tasks) {
-        items.push_back({
-            {"workflow", each.workflow},
-            {"handler", each.handler},
-            {"queue", each.queue},
-            {"tasks", each.count},
-            {"since", time_json(each.since)},
-            {"reason", each.reason},
-            {"instance", each.instance.to_string()},
-        });
-    }
+    for (const DelayedTasks& each : tasks) items.push_back(delayed_task_json(each));
     return {{"items", std::move(items)}, {"complete", is_complete}};
 }
 

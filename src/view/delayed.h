@@ -79,6 +79,8 @@ class Delayed {
     bool is_complete_ EBB_GUARDED_BY(mutex_) = false;
 };
 
+Json delayed_task_json(const DelayedTasks& tasks);
+
 /// As `GET /delayed` answers.
 Json delayed_json(const std::vector<DelayedTasks>& tasks, bool is_complete);
 

@@ -302,9 +302,14 @@ class CommandOverTheApi(unittest.TestCase):
             self.until(instance, "decision")
         self.fine(self.over("decide", rejected, "reject"))
         self.direct("wait", rejected)
+        again = self.over("decide", rejected, "reject")
+        self.fine(again)
+        self.assertIn("the same person had already rejected", again.stderr)
         awaited = json.loads(self.same("decisions", "--json"))
         self.assertIn(waiting, [decision["instance"] for decision in awaited])
         self.same("decisions", "--role", "boss,clerk", "--json")
+        self.same("delayed")
+        self.assertEqual(json.loads(self.same("delayed", "--json")), [])
         groups = json.loads(self.same("failures", "--json"))
         group = next(group for group in groups if rejected in group["sample_ids"])["group"]
         listed = json.loads(self.same("failures", "--group", group, "--json"))
@@ -370,6 +375,14 @@ class CommandOverTheApi(unittest.TestCase):
         server.terminate()
         self.assertEqual(server.wait(timeout=60), 0)
         self.assertIn("give --url", self.run_ebb(link).stderr)
+
+    def test_revokes_only_tokens_that_exist(self):
+        self.fine(self.direct("token", "create", "robot", "--role", "viewer"))
+        wrong = self.direct("token", "revoke", "robt")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn('There is no token "robt". Did you mean "robot"?', wrong.stderr)
+        self.fine(self.direct("token", "revoke", "robot"))
+        self.assertEqual(self.direct("token", "revoke", "robot").returncode, 2)
 
     def test_says_what_is_wrong_with_the_server_or_the_token(self):
         none = self.run_ebb(["--server", self.url, "list"])

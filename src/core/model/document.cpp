@@ -9,6 +9,7 @@
 #include <ebb/definition.h>
 
 #include "core/model/words.h"
+#include "support/json_cure.h"
 #include "support/json_pointer.h"
 
 namespace ebb::model {
@@ -121,14 +122,15 @@ class DocumentSax : public nlohmann::json_sax<Json> {
         if (is_comma) at = comma;
         const std::string_view before = text_.substr(0, at);
         const std::size_t line_start = before.rfind('\n') + 1;
-        std::string reason = error.what();
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
-        if (const auto end = reason.find(": "); end != std::string::npos) reason.erase(0, end + 2);
         throw_document_error({
             .code = "json_syntax",
             .path = "",
             .message = is_comma ? "This is not JSON: nothing follows this comma. Remove it."
-                                : fmt::format("This is not JSON: {}.", in_quotes(reason)),
+                                : fmt::format(
+                                      "This is not JSON: {}.{}",
+                                      clean_text(json_fault(error.what()), kFaultBytesMax),
+                                      json_cure(text_, at)
+                                  ),
             .line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
             .column = static_cast<int>(at - line_start) + 1,
             .file = file_,
@@ -136,6 +138,8 @@ class DocumentSax : public nlohmann::json_sax<Json> {
     }
 
  private:
+    static constexpr std::size_t kFaultBytesMax = 200;
+
     std::string_view text_;
     const std::string& file_;
     Document root_;

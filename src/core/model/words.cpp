@@ -18,12 +18,14 @@ constexpr std::size_t kListedMax = 12;
 constexpr std::size_t kQuotedBytesMax = 80;
 
 /// What other engines and languages call it. The first that is known at the place counts.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 52> kSynonyms{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 57> kSynonyms{{
     {"action", "step"},
     {"action", "do"},
     {"activity", "step"},
     {"approval", "decision"},
+    {"array", "json"},
     {"async", "parallel"},
+    {"attributes", "rules"},
     {"bigint", "integer"},
     {"call", "step"},
     {"call", "do"},
@@ -38,12 +40,14 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 52> kSynonym
     {"end", "final"},
     {"event", "signal"},
     {"fields", "attributes"},
+    {"final", "rules"},
     {"float", "double"},
     {"fork", "parallel"},
     {"handler", "do"},
     {"if", "condition"},
     {"if", "when"},
     {"jsonb", "json"},
+    {"long", "integer"},
     {"money", "numeric"},
     {"name", "workflow"},
     {"number", "numeric"},
@@ -62,6 +66,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 52> kSynonym
     {"timeout", "deadline"},
     {"timestamptz", "timestamp"},
     {"transitions", "triggers"},
+    {"triggers", "rules"},
     {"undo", "compensate"},
     {"updates", "writes"},
     {"varchar", "text"},

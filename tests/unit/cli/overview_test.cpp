@@ -183,6 +183,65 @@ TEST_F(CliOverview, doctor_finds_a_clock_that_is_ahead) {
     EXPECT_THAT(clock["text"].get<std::string>(), HasSubstr("ahead of this host's"));
 }
 
+TEST_F(CliOverview, what_takes_an_instance_with_rules_back_and_its_tasks_have_names) {
+    const std::string file = world.file("w.yaml", R"(workflow: loan
+rules:
+  attributes: {amount: integer, grade: text}
+  on_idle: wait
+  triggers:
+    rate: {when: amount > 10 and grade is null, do: grade, writes: [grade]}
+)");
+    ASSERT_EQ(world.run_db({"start", file, "-i", R"({"amount": 20})"}).code, 0);
+    const Outcome exported = world.run_db({"export", "@1"});
+    EXPECT_THAT(exported.err, HasSubstr("its workflow \"loan\" has rules."));
+    EXPECT_THAT(exported.err, Not(HasSubstr("hint:")));
+    ASSERT_EQ(world.run_db({"recover", "@1", "--to", "1"}).code, 0);
+    EXPECT_THAT(world.run_db({"list"}).out, HasSubstr("taken back to the write 1 by ann"));
+    const std::string what = "(a timer, the end of a step, or a request)";
+    EXPECT_EQ(
+        world.run_db({"workers"}).out,
+        "1 task is waiting in the queue \"default\" for any worker " + what +
+            ", and no worker is alive.\n"
+    );
+    EXPECT_EQ(
+        finding("handlers")["text"],
+        "no worker can run 1 due task without a handler " + what + " in the queue \"default\""
+    );
+}
+
+/// A database whose time is later.
+class LaterStore : public StoreDecorator {
+ public:
+    explicit LaterStore(StorePtr store) : StoreDecorator(*store), store_(std::move(store)) {}
+
+    TimePoint now() const override { return StoreDecorator::now() + std::chrono::minutes(5); }
+
+ private:
+    StorePtr store_;
+};
+
+TEST_F(CliOverview, delayed_says_what_no_worker_starts_and_why) {
+    start(kHello, "one");
+    start(kHello, "two");
+    start(kApproval, "waits for a person");
+    const Outcome early = world.run_db({"delayed"});
+    EXPECT_EQ(early.out, "");
+    EXPECT_EQ(early.err, "No task has been due for more than a minute without a start.\n");
+    world.wrap_store = [](StorePtr store) { return StorePtr(new LaterStore(std::move(store))); };
+    const Outcome late = world.run_db({"delayed"});
+    EXPECT_EQ(late.code, 0) << late.err;
+    EXPECT_THAT(
+        normal(world, late.out),
+        ::testing::MatchesRegex("WORKFLOW HANDLER QUEUE TASKS SINCE FIRST WHY\n"
+                                "hello greet default 2 .* no living worker has the handler\n")
+    );
+    const Json json = Json::parse(world.run_db({"delayed", "--json"}).out);
+    ASSERT_EQ(json.size(), 1U);
+    EXPECT_EQ(json[0]["tasks"], 2);
+    EXPECT_EQ(json[0]["reason"], "no_worker");
+    EXPECT_EQ(world.run_db({"delayed", "--workflow", "approval", "--json"}).out, "[]\n");
+}
+
 /// A database that has noticed something.
 class Noticing : public StoreDecorator {
  public:

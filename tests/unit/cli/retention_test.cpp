@@ -83,7 +83,7 @@ TEST_F(CliRetention, accepts_a_workflow_that_is_not_registered_yet) {
     prepare();
     const Outcome set = world.run_db({"retention", "set", "parcle", "30d"});
     EXPECT_EQ(set.code, 0);
-    EXPECT_THAT(set.err, HasSubstr("No workflow \"parcle\" is registered yet; did you mean \"par"));
+    EXPECT_THAT(set.err, HasSubstr("No workflow \"parcle\" is registered yet. Did you mean \"par"));
 }
 
 TEST_F(CliRetention, refuses_invalid_arguments) {

@@ -46,6 +46,23 @@ TEST(CliUsage, misspelled_options_are_recognized) {
         world.run({"list", "--jsn"}).err,
         "ebb: usage: `ebb list` has no option --jsn.\nhint: did you mean --json?\n"
     );
+    // The dashes, which all options share, make no two of them alike.
+    EXPECT_EQ(
+        world.run({"show", "@1", "--at", "9"}).err,
+        "ebb: usage: `ebb show` has no option --at.\nhint: `ebb show --help` shows how it is "
+        "used\n"
+    );
+    EXPECT_EQ(line_of(world.run({"list", "--filter", "x"}).err, 1), "hint: did you mean --where?");
+    EXPECT_EQ(line_of(world.run({"list", "-limit", "9"}).err, 1), "hint: did you mean --limit?");
+}
+
+TEST(CliUsage, a_wrong_value_is_named_before_a_word_that_is_left_over) {
+    CliWorld world;
+    EXPECT_EQ(
+        line_of(world.run({"decide", "@1", "approve", "confirm"}).err, 0),
+        "ebb: usage: VERDICT: \"approve\" is not one of confirm, reject; did you mean "
+        "\"confirm\"?"
+    );
 }
 
 TEST(CliUsage, values_out_of_range_say_what_is_allowed) {

@@ -152,6 +152,11 @@ TEST(CliValidate, refuses_json_that_only_yaml_allows) {
     const Json json = Json::parse(world.run({"validate", both, "--json"}).out);
     ASSERT_EQ(json[0]["problems"].size(), 2U) << json;
     EXPECT_EQ(json[0]["problems"][0]["code"], "json_syntax");
+    EXPECT_EQ(
+        json[0]["problems"][0]["message"],
+        "This is not JSON: syntax error while parsing object key - invalid literal; expected "
+        "string literal. JSON has no comments."
+    );
     EXPECT_EQ(json[0]["problems"][1]["code"], "unknown_key");
 }
 

@@ -110,6 +110,69 @@ TEST(CliWrongInput, retention_of_a_workflow_that_does_not_exist_is_not_cleared) 
     EXPECT_EQ(world.run_db({"retention", "clear", "*"}).code, 0);
 }
 
+TEST(CliWrongInput, a_misspelled_workflow_is_recognized) {
+    CliWorld world;
+    ASSERT_EQ(world.run_db({"start", world.file("w.yaml", kSignal), "--key", "k"}).code, 0);
+    const auto hint = [&](const std::vector<std::string>& args) {
+        const Outcome outcome = world.run_db(args);
+        EXPECT_EQ(outcome.code, 3) << args.front();
+        return line_of(outcome.err, 1);
+    };
+    const std::string meant = "hint: did you mean \"parcel\"?";
+    EXPECT_EQ(hint({"start", "Parcel"}), meant);
+    EXPECT_EQ(hint({"list", "-w", "parcle"}), meant);
+    EXPECT_EQ(hint({"show", "key:parcle/k"}), meant);
+    EXPECT_EQ(hint({"diagram", "parcle"}), meant);
+    const std::string newest = "hint: the newest version of \"parcel\" is 1";
+    EXPECT_EQ(hint({"start", "parcel", "--version", "7"}), newest);
+    EXPECT_EQ(hint({"diff", "parcel@1", "parcel@2"}), newest);
+    EXPECT_THAT(hint({"start", "letter"}), HasSubstr("`ebb workflows` lists"));
+    EXPECT_THAT(world.run_db({"show", "key:parcel/nope"}).err, HasSubstr("with the key \"nope\""));
+}
+
+TEST(CliWrongInput, the_name_and_the_version_of_a_workflow_may_be_one_word) {
+    CliWorld world;
+    ASSERT_EQ(world.run_db({"start", world.file("w.yaml", kSignal)}).code, 0);
+    EXPECT_EQ(world.run_db({"start", "parcel@1"}).code, 0);
+    EXPECT_EQ(world.run_db({"start", "parcel@1", "--version", "1"}).code, 0);
+    EXPECT_EQ(world.run_db({"start", "parcel@2"}).code, 3);
+    const Outcome outcome = world.run_db({"start", "parcel@1", "--version", "2"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("parcel@1 is version 1, not 2"));
+    EXPECT_THAT(world.run_db({"start", "parcel@new"}).err, HasSubstr("\"new\" is not a version."));
+    EXPECT_EQ(world.run_db({"diagram", "parcel"}).out, world.run_db({"diagram", "parcel@1"}).out);
+}
+
+TEST(CliWrongInput, a_file_that_cannot_be_started_makes_no_database) {
+    CliWorld world;
+    const std::string file = world.file("w.yaml", "workflow: w\nsteps: []\n");
+    EXPECT_EQ(world.run_db({"start", file}).code, 2);
+    const std::string good = world.file("good.yaml", kSignal);
+    EXPECT_EQ(world.run_db({"start", good, "--label", "a"}).code, 2);
+    const Outcome list = world.run_db({"list"});
+    EXPECT_EQ(list.code, 5);
+    EXPECT_THAT(list.err, HasSubstr("There is no database"));
+}
+
+TEST(CliWrongInput, a_label_that_is_given_twice_is_refused) {
+    CliWorld world;
+    const std::string file = world.file("w.yaml", kSignal);
+    const Outcome outcome = world.run_db({"start", file, "-l", "a=x", "-l", "b=x", "-l", "a=y"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("--label: \"a\" is given twice; a label has one value."));
+}
+
+TEST(CliWrongInput, a_file_that_is_not_a_snapshot_is_named) {
+    CliWorld world;
+    const std::string file = world.file("w.yaml", kSignal);
+    ASSERT_EQ(world.run_db({"start", file}).code, 0);
+    const Outcome outcome = world.run_db({"import", file});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(
+        outcome.err, HasSubstr(file + " cannot be imported: The snapshot is not valid JSON")
+    );
+}
+
 TEST(CliWrongInput, ended_instances_are_run_again_and_others_are_explained) {
     CliWorld world;
     ASSERT_EQ(world.run_db({"start", world.file("w.yaml", kSignal)}).code, 0);

@@ -117,6 +117,12 @@ TEST_F(Trace, needs_rules) {
     EXPECT_THROW(engine->trace(id), Error);
 }
 
+TEST_F(Trace, why_marks_a_value_that_it_cuts) {
+    start(R"({"phase": ")" + std::string(80, 'x') + R"("})");
+    const std::string text = engine->why(id);
+    EXPECT_NE(text.find("(phase is \"" + std::string(59, 'x') + "...;"), std::string::npos) << text;
+}
+
 TEST_F(Trace, why_names_the_values_that_hold_a_transition_back_and_what_can_change_them) {
     start(R"({"phase": "valid", "hotel": "wanted"})");
     const std::string pending = engine->why(id);

@@ -92,6 +92,21 @@ std::string messages_of(std::string_view rules) {
     return "";
 }
 
+TEST(RulesDefinition, parts_of_rules_in_the_wrong_place_belong_below_rules) {
+    for (const char* part : {"attributes", "triggers", "final"}) {
+        std::string text;
+        try {
+            parse_definition_json(fmt::format(R"({{"workflow": "w", "{}": {{}}}})", part));
+        } catch (const DefinitionError& error) {
+            for (const Diagnostic& d : error.diagnostics()) text += d.message + "\n";
+        }
+        EXPECT_NE(
+            text.find(fmt::format("no key \"{}\" here. Did you mean \"rules\"?", part)),
+            std::string::npos
+        ) << text;
+    }
+}
+
 TEST(RulesDefinition, says_what_is_meant_by_words_of_other_systems) {
     const auto of_trigger = [](std::string_view trigger) {
         return messages_of(fmt::format(
@@ -115,6 +130,11 @@ TEST(RulesDefinition, says_what_is_meant_by_words_of_other_systems) {
     EXPECT_NE(
         messages_of(R"({"attributes": {"a": "string"}, "triggers": {"t": {"when": "a = 'x'"}}})")
             .find("here is the text \"string\". Did you mean \"text\"?"),
+        std::string::npos
+    );
+    EXPECT_NE(
+        messages_of(R"({"attributes": {"a": "long"}, "triggers": {"t": {"when": "a = 1"}}})")
+            .find("here is the text \"long\". Did you mean \"integer\"?"),
         std::string::npos
     );
     EXPECT_NE(of_trigger(R"({"when": "a == 'x'"})").find("Did you mean =?"), std::string::npos);

@@ -71,6 +71,30 @@ TEST(Payload, that_is_not_json_is_refused_with_the_place) {
     }
 }
 
+TEST(Payload, that_other_languages_allow_is_refused_with_the_cure) {
+    const auto is_cured = [](std::string_view text, const std::string& cure) {
+        EXPECT_THAT(error_of(text, ErrorCode::InvalidPayload), ::testing::EndsWith(". " + cure))
+            << text;
+    };
+    is_cured("{amount: 3}", "Keys stand in double quotes.");
+    is_cured(R"({"a": 1, b : 3})", "Keys stand in double quotes.");
+    is_cured("{'a': 1}", "Keys and texts stand in double quotes.");
+    is_cured(R"({"a": lamp})", "Texts stand in double quotes.");
+    is_cured("lamp", "Texts stand in double quotes.");
+    is_cured(R"({"a": None})", "Write true, false or null.");
+    is_cured("[1, nil]", "Write true, false or null.");
+    is_cured("[1, # one\n 2]", "JSON has no comments.");
+    is_cured("// one\n[1]", "JSON has no comments.");
+    is_cured("[1, /* one */ 2]", "JSON has no comments.");
+    is_cured("[1, 2, ]", "Remove the comma before it.");
+    // Nothing is said of what is only cut off, or lacks a comma.
+    for (const std::string_view text : {"{", "[1", R"({"a": 1 b: 2})", "[1 lamp]"}) {
+        EXPECT_THAT(
+            error_of(text, ErrorCode::InvalidPayload), ::testing::Not(testing::HasSubstr("quotes"))
+        );
+    }
+}
+
 TEST(Payload, with_invalid_utf8_is_refused) {
     for (const std::string_view text :
          {"\"\xff\"", "\"\xC0\x80\"", "\"\xE2\x82\"", "\"\xED\xA0\x80\"", "\"\xF5\x80\x80\x80\""}) {
