@@ -17,10 +17,10 @@ namespace ebb::server {
 /// What the server knows of itself at this moment.
 struct ServerState {
     http::ConnectionCounts connections;
-    const std::map<std::string, std::uint64_t>& refusals;  ///< requests, by code
+    const std::map<std::string, std::uint64_t>& refusals;       ///< requests, by code
     const std::map<std::string, std::uint64_t>& failed_logins;  ///< by kind of credential
-    int active = 0;                                        ///< requests and streams
-    std::size_t queued = 0;                                ///< requests that wait for a thread
+    int active = 0;                                             ///< requests and streams
+    std::size_t queued = 0;                                     ///< requests that wait for a thread
     std::size_t watchers = 0;
     std::optional<std::chrono::system_clock::time_point> certificate_expires_at{};  ///< with TLS
 };

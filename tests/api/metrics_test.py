@@ -155,6 +155,9 @@ class Scrape(unittest.TestCase):
         with socket.create_connection(("127.0.0.1", cls.server.port), timeout=60) as refused:
             refused.sendall(b"GET / HTTP/1.1\r\n\r\n")
             assert refused.recv(100).startswith(b"HTTP/1.1 400"), "a request without Host"
+        stranger = Client(cls.server, cls.contract, token="ebb_wrong")
+        assert stranger.get("/me").status == 401
+        stranger.close()
         cls.admin.post(f"/instances/{ids[2]}/decide", {"verdict": "confirm"})
 
     @classmethod
@@ -196,6 +199,7 @@ class Scrape(unittest.TestCase):
             ("ebb_workers", {"state": "dead"}, 0),
             ("ebb_store_up", {}, 1),
             ("ebb_http_refused_total", {"reason": "bad_request"}, 1),
+            ("ebb_auth_failures_total", {"credential": "token"}, 1),
             ("ebb_definitions", {"state": "invalid"}, 0),
             ("ebb_config_last_reload_successful", {}, 1),
         ):
