@@ -161,9 +161,9 @@ class Pair {
     bool start() {
         const std::string input = values(dice_, 4, true);
         const auto rows = session_.refusal(fmt::format(
-            "INSERT INTO wed_flow (a, b, n, p, f, t, d) SELECT a, b, n, p, f, t, d FROM"
-            " jsonb_to_record({}) AS r (a text, b text, n bigint, p numeric, f boolean,"
-            " t timestamptz, d date)",
+            "INSERT INTO wed_flow (a, b, n, p, r, f, t, d) SELECT a, b, n, p, r, f, t, d FROM"
+            " jsonb_to_record({}) AS v (a text, b text, n bigint, p numeric, r double precision,"
+            " f boolean, t timestamptz, d date)",
             session_.quote(input)
         ));
         const Definition definition = newest();

@@ -1,5 +1,7 @@
 // The attributes as a part of the state's text.
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -108,6 +110,11 @@ class RulesReader {
             if (!seen[index]) ++count;
             seen[index] = true;
             value.json = std::string(json_.raw());
+            if (program_.rules().attributes[index].type != AttributeType::Double) return;
+            // A flow in SQL may have written the same number with other digits.
+            rules::Coerced same =
+                rules::coerce(AttributeType::Double, Json::parse(value.json, nullptr, false));
+            if (same.fault.empty()) value.json = std::move(same.json);
         });
         return count;
     }
