@@ -267,8 +267,10 @@ const char* JsonReader::past_scalar(const char* at) {
         literal("false");
     } else if (*at == 'n') {
         literal("null");
-    } else {
+    } else if (*at == '-' || is_digit(*at)) {
         number_text();
+    } else {
+        fail("a value is expected");
     }
     return at_;
 }
@@ -290,7 +292,7 @@ const char* JsonReader::past_list(const char* at) {
         if (*at != ',') fail_at(at, "a comma or the end of the list is expected");
         at = past_space(at + 1);
         // A comma must be followed by an element.
-        if (*at == closing) fail_at(at, is_object ? "a key is expected" : "a number is expected");
+        if (*at == closing) fail_at(at, is_object ? "a key is expected" : "a value is expected");
     }
     ++depth_left_;
     return at + 1;

@@ -285,6 +285,8 @@ class Starting(ApiTest):
         self.assertIn('"input"', unknown["detail"])
         self.problem(post("/instances", '{"workflow":"a","workflow":"b"}'), 400, "invalid_json")
         self.problem(post("/instances", "{"), 400, "invalid_json")
+        loose = self.problem(post("/instances", '{workflow: "order"}'), 400, "invalid_json")
+        self.assertIn("Keys stand in double quotes.", loose["detail"])
         self.problem(post("/instances", "[]"), 400, "invalid_json")
         self.problem(post("/instances", {"workflow": "order", "key": "~x"}), 400, "invalid_argument")
         text = self.api("POST", "/instances", "{}", {"Content-Type": "text/plain"})

@@ -6,6 +6,7 @@
 
 #include "server/api/problem.h"
 #include "support/json.h"
+#include "support/json_cure.h"
 #include "support/json_reader.h"
 
 namespace ebb::server {
@@ -45,7 +46,12 @@ Body::Body(std::string_view text, std::string where) : where_(std::move(where)) 
         });
         reader.end();
     } catch (const JsonSyntaxError& error) {
-        throw Problem("invalid_json", fmt::format("The body is not valid JSON: {}.", error.what()));
+        throw Problem(
+            "invalid_json",
+            fmt::format(
+                "The body is not valid JSON: {}.{}", error.what(), json_cure(text, error.at())
+            )
+        );
     }
 }
 

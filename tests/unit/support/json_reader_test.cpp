@@ -154,6 +154,18 @@ TEST(JsonReader, says_what_is_wrong_and_where) {
     }
 }
 
+TEST(JsonReader, says_that_a_value_is_expected_where_none_begins) {
+    for (const char* text : {"lamp", "[1,]", "[lamp]", R"({"a":})", R"({"a": 'b'})"}) {
+        try {
+            JsonReader(text).raw();
+            FAIL() << text;
+        } catch (const JsonSyntaxError& error) {
+            EXPECT_STREQ(error.what(), "a value is expected") << text;
+        }
+    }
+    EXPECT_EQ(JsonReader("[1,-2.5e3,0]").raw(), "[1,-2.5e3,0]");
+}
+
 TEST(JsonReader, an_integer_of_more_than_64_bits_is_refused) {
     EXPECT_EQ(JsonReader("9223372036854775807").integer(), INT64_MAX);
     EXPECT_THROW(JsonReader("9223372036854775808").integer(), JsonSyntaxError);
