@@ -386,6 +386,58 @@ test('a server that goes away: the page stays, acts are disabled, and it comes b
   assert.ok(await button('Cancel and undo 2 steps').isEnabled());
 });
 
+test('an operator starts failed work again, once and with the stored input, and comes to the new instance', async () => {
+  await use({ role: 'operator' });
+  const one = instance((row) => row.status === 'failed' && row.workflow === 'order');
+  const sheet = page.getByRole('dialog');
+  await open(`instances/${one.id}`);
+  const before = structuredClone([one.status, one.revision, one.history.length]);
+  await button('Start again…').click();
+  await sheet.getByText('with the newest version of the workflow, the stored input').waitFor();
+  assert.equal(await button('With another input…').count(), 0, 'other work needs the permission to start it');
+  await sheet.getByText('The same as a command').click();
+  assert.equal(await sheet.locator('pre').first().innerText(), `ebb rerun ${one.id} --key rerun:${one.id}`);
+  await sheet.getByRole('button', { name: 'Start again', exact: true }).click();
+  await page.waitForURL((url) => /instances\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(one.id));
+  const made = instance((row) => row.key === `rerun:${one.id}`);
+  assert.ok(page.url().endsWith(made.id));
+  assert.equal(await sheet.count(), 0);
+  assert.deepEqual([made.detail.input, made.labels, made.priority], [one.detail.input, one.labels, one.priority]);
+  assert.deepEqual([one.status, one.revision, one.history.length], before);
+  // The second time, nothing new starts.
+  await open(`instances/${one.id}`);
+  await button('Start again…').click();
+  await sheet.getByRole('button', { name: 'Start again', exact: true }).click();
+  await page.getByText('This work had already been started again, as this instance.').waitFor();
+  assert.ok(page.url().endsWith(made.id));
+  // Only what has ended without success.
+  for (const status of ['running', 'completed', 'dead_letter']) {
+    await open(`instances/${instance((row) => row.status === status).id}`);
+    assert.equal(await button('Start again…').count(), 0, status);
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('a person who may start can start failed work again with another input', async () => {
+  await use({ role: 'developer' });
+  const one = instance((row) => row.status === 'failed' && row.workflow === 'order');
+  await open(`instances/${one.id}`);
+  await button('Start again…').click();
+  await button('With another input…').click();
+  const sheet = page.getByRole('dialog', { name: 'Start order' });
+  await button('JSON').click();
+  assert.deepEqual(JSON.parse(await sheet.getByLabel('Input').inputValue()), one.detail.input);
+  await sheet.getByLabel('Input').fill(JSON.stringify({ ...one.detail.input, order: 'SO-AGAIN' }));
+  await button('Start').click();
+  await page.waitForURL((url) => !url.pathname.endsWith(one.id));
+  assert.equal(instance((row) => page.url().endsWith(row.id)).detail.input.order, 'SO-AGAIN');
+  // What has not failed starts again from the form at once.
+  await open(`instances/${instance((row) => row.status === 'completed' && row.workflow === 'order').id}`);
+  await button('Start again…').click();
+  await sheet.waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('who may only look sees no act, and a refusal says who can grant it', async () => {
   await use({ role: 'viewer' });
   await open(`instances/${live('order', 'approve').id}`);

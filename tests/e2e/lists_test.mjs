@@ -43,6 +43,7 @@ test('an act as a command: quoted for a shell, whatever a person has typed', () 
   assert.equal(commandOf('requeue', instance, { input: null, skip_compensation: true }), 'ebb requeue 019e --input null --skip-compensation');
   assert.equal(commandOf('write', instance, { values: { n: 1 } }), `ebb write 019e --values '{"n":1}'`);
   assert.equal(commandOf('recover', instance, { to: 12, then: 'stop' }), 'ebb recover 019e --to 12 --then stop');
+  assert.equal(commandOf('rerun', instance, { key: lib.rerunKey(instance) }), 'ebb rerun 019e --key rerun:019e');
   assert.equal(commandOf('export', instance, {}), 'ebb export 019e --output order-019e.json');
 });
 
