@@ -431,10 +431,22 @@ test('a person who may start can start failed work again with another input', as
   await button('Start').click();
   await page.waitForURL((url) => !url.pathname.endsWith(one.id));
   assert.equal(instance((row) => page.url().endsWith(row.id)).detail.input.order, 'SO-AGAIN');
+  // A stand-in is not sent as if it were the value.
+  one.detail.input = { ...one.detail.input, card: '•••' };
+  for (const input of [one.detail.input, { $truncated: true, bytes: 70_000, href: '' }]) {
+    one.detail.input = input;
+    await open(`instances/${one.id}`);
+    await button('Start again…').click();
+    await button('With another input…').click();
+    await sheet.getByText('Not all of the stored input is shown here.').waitFor();
+  }
+  await button('JSON').click();
+  assert.equal(await sheet.getByLabel('Input').inputValue(), '{}');
   // What has not failed starts again from the form at once.
   await open(`instances/${instance((row) => row.status === 'completed' && row.workflow === 'order').id}`);
   await button('Start again…').click();
   await sheet.waitFor();
+  assert.equal(await sheet.getByText('Not all of the stored input').count(), 0);
   assert.deepEqual(faults, []);
 });
 

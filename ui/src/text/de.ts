@@ -127,7 +127,7 @@ export const de: Messages = {
     pause: { name: 'Pausieren', title: 'Diese Instanz pausieren', button: 'Pausieren', will: (_: string) => 'Sie startet nichts Neues, bis sie fortgesetzt wird. Was jetzt läuft, läuft zu Ende.' },
     resume: { name: 'Fortsetzen', title: 'Diese Instanz fortsetzen', button: 'Fortsetzen', will: (_: string) => 'Sie läuft dort weiter, wo sie pausiert wurde.' },
     requeue: { name: 'Ab hier wiederholen…', title: 'Ab dem fehlgeschlagenen Schritt wiederholen', button: 'Ab hier wiederholen', will: (node: string) => `Sie läuft dort weiter, wo sie stehen geblieben ist${node ? `: bei „${node}“` : ''}. Ihre Versuche zählen wieder ab eins.` },
-    rerun: { name: 'Neu starten…', title: 'Die Arbeit neu starten', button: 'Neu starten', will: (_: string) => 'Ihre Arbeit beginnt neu, als neue Instanz mit der neuesten Version des Workflows, mit der gespeicherten Eingabe (auch dem, was hier verborgen ist), denselben Labels und derselben Priorität. Diese hier ändert sich nicht. Die Arbeit beginnt einmal neu: Ist das schon geschehen, wird die Instanz gezeigt, die sie tut.' },
+    rerun: { name: 'Neu starten…', title: 'Die Arbeit neu starten', button: 'Neu starten', will: (_: string) => 'Ihre Arbeit beginnt neu, als neue Instanz mit der neuesten Version des Workflows, mit der gespeicherten Eingabe (auch dem, was hier verborgen ist), denselben Labels und derselben Priorität. Diese hier ändert sich nicht. Die Arbeit beginnt einmal neu: Ist das schon geschehen, wird die Instanz gezeigt, die dabei entstanden ist.' },
     signal: { name: 'Signal senden…', title: 'Ein Signal senden', button: 'Signal senden', will: (_: string) => 'Wenn die Instanz auf dieses Signal wartet, läuft sie mit der Payload als Ausgabe dieses Knotens weiter. Sonst bleibt das Signal aufgehoben, bis sie darauf wartet.' },
     confirm: { name: 'Bestätigen', title: 'Die Entscheidung bestätigen', button: 'Bestätigen', will: (node: string) => `Die eigene Stimme zählt als Bestätigung${node ? ` bei „${node}“` : ''}. Sobald genug Personen bestätigt haben, läuft die Instanz weiter.` },
     reject: { name: 'Ablehnen', title: 'Die Entscheidung ablehnen', button: 'Ablehnen', will: (node: string) => `Die Entscheidung${node ? ` bei „${node}“` : ''} wird abgelehnt. Die Instanz nimmt ihren Zweig für Ablehnung, oder sie macht rückgängig, was sie getan hat, und schlägt fehl.` },
@@ -193,6 +193,7 @@ export const de: Messages = {
     done: (name: string, version: number) => `Registriert: ${name} v${version}`,
   },
   start: {
+    notWhole: 'Die gespeicherte Eingabe wird hier nicht ganz gezeigt. Überall, wo ein Wert fehlt oder ••• steht, den Wert eintragen.',
     button: 'Starten…', title: (name: string) => (name ? `${name} starten` : 'Eine Instanz starten'), choose: 'Workflow wählen', form: 'Formular', input: 'Eingabe', key: 'Schlüssel (optional)', keyHelp: 'Derselbe Schlüssel ist dieselbe Instanz, egal wie oft sie gestartet wird.', asCommand: 'Dasselbe als Befehl', submit: 'Starten', optional: '(optional)',
     required: 'Pflichtfeld.', pattern: (pattern: string) => `Muss zu ${pattern} passen`, least: (n: number) => `Mindestens ${n}.`, most: (n: number) => `Höchstens ${n}.`,
   },

@@ -126,7 +126,7 @@ export const en = {
     pause: { name: 'Pause', title: 'Pause this instance', button: 'Pause', will: (_: string) => 'It starts nothing more until it is resumed. What runs now finishes.' },
     resume: { name: 'Resume', title: 'Resume this instance', button: 'Resume', will: (_: string) => 'It continues where it was paused.' },
     requeue: { name: 'Retry from here…', title: 'Retry from the failed step', button: 'Retry from here', will: (node: string) => `It continues where it froze${node ? `, at “${node}”` : ''}. Its attempts count from one again.` },
-    rerun: { name: 'Start again…', title: 'Start the work again', button: 'Start again', will: (_: string) => 'Its work starts again as a new instance, with the newest version of the workflow, the stored input (also what is hidden from you), and the same labels and priority. This one does not change. The work starts again once: if that has happened before, you see the instance that does it.' },
+    rerun: { name: 'Start again…', title: 'Start the work again', button: 'Start again', will: (_: string) => 'Its work starts again as a new instance, with the newest version of the workflow, the stored input (also what is hidden from you), and the same labels and priority. This one does not change. The work starts again once: if that has happened before, you see the instance that was started then.' },
     signal: { name: 'Send signal…', title: 'Send a signal', button: 'Send signal', will: (_: string) => 'If the instance waits for this signal, it continues with the payload as the output of that node. If not, the signal is kept until it does.' },
     confirm: { name: 'Confirm', title: 'Confirm the decision', button: 'Confirm', will: (node: string) => `Your vote counts as a confirmation${node ? ` at “${node}”` : ''}. When enough people have confirmed, the instance continues.` },
     reject: { name: 'Reject', title: 'Reject the decision', button: 'Reject', will: (node: string) => `The decision${node ? ` at “${node}”` : ''} is rejected. The instance takes its reject branch, or undoes what it did and fails.` },
@@ -192,6 +192,7 @@ export const en = {
     done: (name: string, version: number) => `Registered: ${name} v${version}`,
   },
   start: {
+    notWhole: 'Not all of the stored input is shown here. Enter a value wherever one is missing or is •••.',
     button: 'Start…', title: (name: string) => (name ? `Start ${name}` : 'Start an instance'), choose: 'Choose a workflow', form: 'Form', input: 'Input', key: 'Key (optional)', keyHelp: 'Start at most one instance with this key per workflow.', asCommand: 'The same as a command', submit: 'Start', optional: '(optional)',
     required: 'This is required.', pattern: (pattern: string) => `It must match ${pattern}`, least: (n: number) => `At least ${n}.`, most: (n: number) => `At most ${n}.`,
   },

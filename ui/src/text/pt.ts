@@ -126,7 +126,7 @@ export const pt: Messages = {
     pause: { name: 'Pausar', title: 'Pausar esta instância', button: 'Pausar', will: (_: string) => 'Ela não inicia mais nada até ser retomada. O que está em execução termina.' },
     resume: { name: 'Retomar', title: 'Retomar esta instância', button: 'Retomar', will: (_: string) => 'Ela continua de onde foi pausada.' },
     requeue: { name: 'Repetir a partir daqui…', title: 'Repetir a partir da etapa que falhou', button: 'Repetir a partir daqui', will: (node: string) => `Ela continua de onde parou${node ? `, em “${node}”` : ''}. As tentativas voltam a contar do um.` },
-    rerun: { name: 'Iniciar de novo…', title: 'Iniciar o trabalho de novo', button: 'Iniciar de novo', will: (_: string) => 'O trabalho dela começa de novo, como uma nova instância, com a versão mais nova do workflow, a entrada armazenada (também o que está oculto para você), os mesmos rótulos e a mesma prioridade. Esta não muda. O trabalho começa de novo uma vez: se isso já aconteceu, é mostrada a instância que o faz.' },
+    rerun: { name: 'Iniciar de novo…', title: 'Iniciar o trabalho de novo', button: 'Iniciar de novo', will: (_: string) => 'O trabalho dela começa de novo, como uma nova instância, com a versão mais nova do workflow, a entrada armazenada (também o que está oculto para você), os mesmos rótulos e a mesma prioridade. Esta não muda. O trabalho começa de novo uma vez: se isso já aconteceu, é mostrada a instância que foi iniciada então.' },
     signal: { name: 'Enviar sinal…', title: 'Enviar um sinal', button: 'Enviar sinal', will: (_: string) => 'Se a instância espera por este sinal, ela continua com o payload como saída desse nó. Se não, o sinal fica guardado até que ela espere por ele.' },
     confirm: { name: 'Confirmar', title: 'Confirmar a decisão', button: 'Confirmar', will: (node: string) => `Seu voto conta como confirmação${node ? ` em “${node}”` : ''}. Quando houver confirmações suficientes, a instância continua.` },
     reject: { name: 'Rejeitar', title: 'Rejeitar a decisão', button: 'Rejeitar', will: (node: string) => `A decisão${node ? ` em “${node}”` : ''} é rejeitada. A instância segue pelo ramo de rejeição, ou desfaz o que fez e falha.` },
@@ -192,6 +192,7 @@ export const pt: Messages = {
     done: (name: string, version: number) => `Registrado: ${name} v${version}`,
   },
   start: {
+    notWhole: 'Nem toda a entrada armazenada é mostrada aqui. Insira um valor onde ele faltar ou for •••.',
     button: 'Iniciar…', title: (name: string) => (name ? `Iniciar ${name}` : 'Iniciar uma instância'), choose: 'Escolha um workflow', form: 'Formulário', input: 'Entrada', key: 'Chave (opcional)', keyHelp: 'A mesma chave é a mesma instância, não importa quantas vezes ela seja iniciada.', asCommand: 'O mesmo como comando', submit: 'Iniciar', optional: '(opcional)',
     required: 'Campo obrigatório.', pattern: (pattern: string) => `Deve corresponder a ${pattern}`, least: (n: number) => `No mínimo ${n}.`, most: (n: number) => `No máximo ${n}.`,
   },
