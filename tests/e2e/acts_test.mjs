@@ -160,6 +160,7 @@ test('an act on all is offered where it is possible, and is done to those for wh
   // What has failed can only be started again, as new instances.
   await open('instances?q=status:failed');
   await button('Act on all…').click();
+  await sheet.getByText(`${failed.length} match now`).waitFor();
   assert.deepEqual(await sheet.getByLabel('Action', { exact: true }).locator('option').allInnerTexts(), ['Start again']);
   await sheet.getByText('as a new instance with the same input').waitFor();
   await sheet.getByLabel('Retry one first').uncheck();
