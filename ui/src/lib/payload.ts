@@ -9,7 +9,7 @@ export function isStandIn(value: unknown): boolean {
   return $hidden === true || $truncated === true;
 }
 
-/** Whether all of it is the stored one: it is no stand-in and has none. */
+/** Whether all of it is the stored one: no part of it is a stand-in. */
 export function isWhole(value: unknown): boolean {
   if (value === REDACTED || isStandIn(value)) return false;
   return typeof value !== 'object' || value === null || Object.values(value).every(isWhole);
