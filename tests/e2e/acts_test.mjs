@@ -160,6 +160,7 @@ test('an act on all is offered where it is possible, and is done to those for wh
   // What has failed can only be started again, as new instances.
   await open('instances?q=status:failed');
   await button('Act on all…').click();
+  await sheet.getByText(`${failed.length} match now`).waitFor();
   assert.deepEqual(await sheet.getByLabel('Action', { exact: true }).locator('option').allInnerTexts(), ['Start again']);
   await sheet.getByText('as a new instance with the same input').waitFor();
   await sheet.getByLabel('Retry one first').uncheck();
@@ -384,6 +385,70 @@ test('a server that goes away: the page stays, acts are disabled, and it comes b
   mock.control.away = false;
   await page.getByRole('status').filter({ hasText: 'The server does not answer.' }).waitFor({ state: 'detached', timeout: 40_000 });
   assert.ok(await button('Cancel and undo 2 steps').isEnabled());
+});
+
+test('an operator starts failed work again, once and with the stored input, and comes to the new instance', async () => {
+  await use({ role: 'operator' });
+  const one = instance((row) => row.status === 'failed' && row.workflow === 'order');
+  const sheet = page.getByRole('dialog');
+  await open(`instances/${one.id}`);
+  const before = structuredClone([one.status, one.revision, one.history.length]);
+  await button('Start again…').click();
+  await sheet.getByText('with the newest version of the workflow, the stored input').waitFor();
+  assert.equal(await button('With another input…').count(), 0, 'other work needs the permission to start it');
+  await sheet.getByText('The same as a command').click();
+  assert.equal(await sheet.locator('pre').first().innerText(), `ebb rerun ${one.id} --key rerun:${one.id}`);
+  await sheet.getByRole('button', { name: 'Start again', exact: true }).click();
+  await page.waitForURL((url) => /instances\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(one.id));
+  const made = instance((row) => row.key === `rerun:${one.id}`);
+  assert.ok(page.url().endsWith(made.id));
+  assert.equal(await sheet.count(), 0);
+  assert.deepEqual([made.detail.input, made.labels, made.priority], [one.detail.input, one.labels, one.priority]);
+  assert.deepEqual([one.status, one.revision, one.history.length], before);
+  // The second time, nothing new starts.
+  await open(`instances/${one.id}`);
+  await button('Start again…').click();
+  await sheet.getByRole('button', { name: 'Start again', exact: true }).click();
+  await page.getByText('This work had already been started again, as this instance.').waitFor();
+  assert.ok(page.url().endsWith(made.id));
+  // Only what has ended without success.
+  for (const status of ['running', 'completed', 'dead_letter']) {
+    await open(`instances/${instance((row) => row.status === status).id}`);
+    assert.equal(await button('Start again…').count(), 0, status);
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('a person who may start can start failed work again with another input', async () => {
+  await use({ role: 'developer' });
+  const one = instance((row) => row.status === 'failed' && row.workflow === 'order');
+  await open(`instances/${one.id}`);
+  await button('Start again…').click();
+  await button('With another input…').click();
+  const sheet = page.getByRole('dialog', { name: 'Start order' });
+  await button('JSON').click();
+  assert.deepEqual(JSON.parse(await sheet.getByLabel('Input').inputValue()), one.detail.input);
+  await sheet.getByLabel('Input').fill(JSON.stringify({ ...one.detail.input, order: 'SO-AGAIN' }));
+  await button('Start').click();
+  await page.waitForURL((url) => !url.pathname.endsWith(one.id));
+  assert.equal(instance((row) => page.url().endsWith(row.id)).detail.input.order, 'SO-AGAIN');
+  // A stand-in is not sent as if it were the value.
+  one.detail.input = { ...one.detail.input, card: '•••' };
+  for (const input of [one.detail.input, { $truncated: true, bytes: 70_000, href: '' }]) {
+    one.detail.input = input;
+    await open(`instances/${one.id}`);
+    await button('Start again…').click();
+    await button('With another input…').click();
+    await sheet.getByText('Not all of the stored input is shown here.').waitFor();
+  }
+  await button('JSON').click();
+  assert.equal(await sheet.getByLabel('Input').inputValue(), '{}');
+  // What has not failed starts again from the form at once.
+  await open(`instances/${instance((row) => row.status === 'completed' && row.workflow === 'order').id}`);
+  await button('Start again…').click();
+  await sheet.waitFor();
+  assert.equal(await sheet.getByText('Not all of the stored input').count(), 0);
+  assert.deepEqual(faults, []);
 });
 
 test('who may only look sees no act, and a refusal says who can grant it', async () => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './messages.mjs';
 
-const lib = await load("export * from './lib/columns'; export * from './lib/filter'; export * from './lib/command'; export * from './lib/links'; export * from './lib/timeline'; export * from './lib/importance';");
+const lib = await load("export * from './lib/columns'; export * from './lib/filter'; export * from './lib/command'; export * from './lib/links'; export * from './lib/payload'; export * from './lib/timeline'; export * from './lib/importance';");
 const { columnsFromText, columnsOf, columnsText, COLUMNS, DEFAULT_COLUMNS, withColumn, needsOutline } = lib;
 
 test('columns: unknown ones are left out, their order is that of the table, and the one that leads to the instance stays', () => {
@@ -43,7 +43,15 @@ test('an act as a command: quoted for a shell, whatever a person has typed', () 
   assert.equal(commandOf('requeue', instance, { input: null, skip_compensation: true }), 'ebb requeue 019e --input null --skip-compensation');
   assert.equal(commandOf('write', instance, { values: { n: 1 } }), `ebb write 019e --values '{"n":1}'`);
   assert.equal(commandOf('recover', instance, { to: 12, then: 'stop' }), 'ebb recover 019e --to 12 --then stop');
+  assert.equal(commandOf('rerun', instance, { key: lib.rerunKey(instance) }), 'ebb rerun 019e --key rerun:019e');
   assert.equal(commandOf('export', instance, {}), 'ebb export 019e --output order-019e.json');
+});
+
+test('a payload that is not shown as it is stored is known as such, at any depth', () => {
+  const { isStandIn, isWhole } = lib;
+  for (const whole of [undefined, null, 0, 'text', [], { a: [{ b: '•' }] }, { $hidden: false }]) assert.deepEqual([isWhole(whole), isStandIn(whole)], [true, false], JSON.stringify(whole));
+  for (const part of ['•••', { a: [{ card: '•••' }] }, [{ $hidden: true, bytes: 7 }]]) assert.deepEqual([isWhole(part), isStandIn(part)], [false, false], JSON.stringify(part));
+  for (const none of [{ $hidden: true, bytes: 7 }, { $truncated: true, bytes: 70_000, href: '/x' }]) assert.deepEqual([isWhole(none), isStandIn(none)], [false, true], JSON.stringify(none));
 });
 
 test('links to other systems: values are percent-encoded, unknown places stay, and only http and https are links', () => {

@@ -261,6 +261,52 @@ test('start again: with the same input, changed by the form, under its own key',
   assert.deepEqual([made.input.amount, made.input.risk], [6, 'high']);
 });
 
+/** A page of another person: the operator that a link names. */
+async function operator() {
+  const other = await launch();
+  const page = await other.context.newPage();
+  const wrong = await watch(page, real.origin);
+  await page.goto(real.link('operator'));
+  await settled(page);
+  return { page, wrong, close: other.close };
+}
+
+test('start again by an operator: the stored input, the labels and the newest version, once, and the old one stays', async () => {
+  const register = (version, node) => real.api('POST', '/workflows', `workflow: refill\nversion: ${version}\nsensitive: [/pin]\nsteps:\n  - signal: ${node}\n`, 'application/yaml');
+  await register(1, 'paid');
+  const { id } = await real.api('POST', '/instances', { workflow: 'refill', key: 'R-1', priority: 7, labels: { shop: 'berlin' }, input: { litres: 4, pin: '0815' } });
+  await real.until(id, real.waits('signal'));
+  await register(2, 'filled');
+  await real.api('POST', `/instances/${id}/cancel`, {});
+  const old = await real.until(id, (view) => view.status === 'cancelled');
+  const other = await operator();
+  try {
+    const named = (name) => other.page.getByRole('button', { name, exact: true });
+    const startAgain = async () => {
+      await other.page.goto(`${real.address}instances/${id}`);
+      await settled(other.page);
+      await named('Start again…').click();
+      assert.equal(await named('With another input…').count(), 0);
+      await other.page.getByRole('dialog').getByText('the stored input').waitFor();
+      await named('Start again').click();
+      await other.page.waitForURL((url) => /instances\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(id));
+      return other.page.url().slice(-36);
+    };
+    const made = await startAgain();
+    await real.until(made, real.waits('signal'));
+    const view = await real.api('GET', `/instances/${made}?reveal=true`);
+    assert.deepEqual([old.version, old.input, old.labels], [1, { litres: 4, pin: '•••' }, { shop: 'berlin' }]);
+    assert.deepEqual([view.workflow, view.version, view.key, view.input, view.labels, view.priority], ['refill', 2, `rerun:${id}`, { litres: 4, pin: '0815' }, old.labels, 7]);
+    assert.equal((await real.api('GET', `/instances/${made}/related`)).started_by, 'user:ann');
+    assert.equal(await startAgain(), made, 'the second time, nothing new starts');
+    await other.page.getByText('This work had already been started again, as this instance.').waitFor();
+    assert.equal((await real.api('GET', `/instances/${id}`)).revision, old.revision);
+    assert.deepEqual(other.wrong, []);
+  } finally {
+    await other.close();
+  }
+});
+
 test('every act is also a command, which does the same', async () => {
   const id = await order();
   await open(`instances/${id}`);

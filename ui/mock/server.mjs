@@ -306,6 +306,17 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     return row;
   }
 
+  /** The newest version with the old input: another one is other work. A key that exists leads to its instance. */
+  function rerun(old, body) {
+    needs('instances.rerun');
+    if ('input' in body || 'version' in body) needs('instances.start');
+    const known = body.key && world.instances.find((one) => one.workflow === old.workflow && one.key === body.key);
+    if (known) return { $status: 200, id: known.id, is_new: false, has_same_input: true, has_same_version: true };
+    const row = start({ workflow: old.workflow, input: old.detail.input, ...body });
+    Object.assign(row, { labels: old.labels, priority: old.priority });
+    return { $status: 201, id: row.id, is_new: true };
+  }
+
   // --- streams
 
   const send = (stream, event, data, id) => stream.response.write(`event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${JSON.stringify(data)}\n\n`);
@@ -375,6 +386,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       return { workflow: { name: row.workflow, version: row.version }, id: row.id };
     }],
     ['POST', /^\/instances\/([^/]+)\/(cancel|abort|pause|resume|requeue|decide|signal|write|recover)$/, ([id, verb], _, body, request) => steer(find(id), verb, body ?? {}, request)],
+    ['POST', /^\/instances\/([^/]+)\/rerun$/, ([id], _, body) => rerun(find(id), body ?? {})],
     ['GET', /^\/decisions$/, (_, query) => {
       const items = decisions().filter((one) => (!query.get('role') || one.roles.includes(query.get('role'))) && (!query.get('workflow') || one.workflow === query.get('workflow')));
       return { items: items.slice(0, Number(query.get('limit') ?? 50)), next_cursor: null, complete: true };

@@ -10,6 +10,10 @@ interface Target {
   workflow: string;
 }
 
+/** The key of the instance that does the work of `id` again, as a bulk operation makes it: with it, the work starts again
+ * once, however often and wherever it is asked for. */
+export const rerunKey = ({ id }: { id: string }) => `rerun:${id}`;
+
 /** `verb` as the sheet of an act has it, `body` as the request would. */
 export function commandOf(verb: string, { id, workflow }: Target, body: Record<string, unknown>): string {
   const words = ['ebb', NAMES[verb] ?? verb, id];
@@ -26,6 +30,7 @@ export function commandOf(verb: string, { id, workflow }: Target, body: Record<s
   if (body.skip_compensation) words.push('--skip-compensation');
   if (verb === 'write') words.push('--values', JSON.stringify(body.values ?? {}));
   if (verb === 'export') words.push('--output', `${workflow}-${id}.json`);
+  add('--key', body.key);
   add('--to', body.to);
   add('--then', body.then);
   add('--node', body.node);
