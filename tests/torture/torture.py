@@ -259,8 +259,8 @@ class Torture:
     @functools.cache
     def options_of(self, program):
         """Programs before 0.1 run what a definition in the database names without being asked to."""
-        text = subprocess.run([program, "worker", "--help"], capture_output=True, text=True, check=True).stdout
-        return ["--allow-exec"] if "--allow-exec" in text else []
+        shown = subprocess.run([program, "worker", "--help"], capture_output=True, text=True, check=True)
+        return ["--allow-exec"] if "--allow-exec" in shown.stdout else []
 
     def program_for_worker(self):
         """After the migration, workers of both releases run beside each other."""

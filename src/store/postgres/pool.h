@@ -15,6 +15,7 @@ namespace ebb::postgres {
 class Pool {
  public:
     explicit Pool(const Settings& settings) : settings_(settings) {}
+
     explicit Pool(Settings&&) = delete;  // it keeps a reference
 
     /// Returns its connection when it is destroyed, unless the connection is broken or was dropped.
