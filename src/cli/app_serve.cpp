@@ -321,7 +321,7 @@ void CommandLine::add_serve() {
     serve->add_flag(
         "--core-dumps",
         serve_.may_dump_core,
-        "Let a crash write a core dump, which has secrets, and debuggers look in"
+        "Let a crash write a core dump, which contains secrets, and let debuggers attach"
     );
     serve->add_flag("-v,--verbose", serve_.is_verbose, "Log every event");
 }

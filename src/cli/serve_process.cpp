@@ -37,7 +37,7 @@
 #include "engine/bulk.h"
 #include "engine/webhook.h"
 #include "plugins/webhooks/deliver.h"
-#include "server/api/callbacks.h"
+#include "server/api/callback_links.h"
 #include "server/auth/audit.h"
 #include "server/auth/sealed_rows.h"
 #include "store/store.h"

@@ -27,7 +27,7 @@ std::shared_ptr<const Program> Engine::Core::program(
     if (found) return found;
     throw Error(
         ErrorCode::WorkflowNotFound,
-        version ? fmt::format("There is no workflow \"{}\" of version {}.", workflow, *version)
+        version ? fmt::format("There is no version {} of the workflow \"{}\".", *version, workflow)
                 : fmt::format("There is no workflow \"{}\"; register it first.", workflow)
     );
 }

@@ -1,5 +1,5 @@
-"""Who starts work, and who repeats it. A starter, which is a program, sees what it has started, and
-nothing else: cases for access_test.py."""
+"""The permissions to start work and to repeat it. A starter (a program) sees only what it has started.
+These are cases for access_test.py."""
 
 import json
 import urllib.parse

@@ -186,7 +186,7 @@ TEST_F(CliRules, check_reads_a_registered_version) {
         EXPECT_THAT(faulty.err, HasSubstr("faulty@1:10:13: error: The condition of the trigger"));
         const Outcome missing = run({"rules", "check", "order@9"}, db);
         EXPECT_EQ(missing.code, 3);
-        EXPECT_THAT(missing.err, HasSubstr("There is no workflow \"order\" of version 9."));
+        EXPECT_THAT(missing.err, HasSubstr("There is no version 9 of the workflow \"order\"."));
         const Outcome strange = run({"rules", "check", "order@x"}, db);
         EXPECT_EQ(strange.code, 2);
         EXPECT_THAT(strange.err, HasSubstr("\"x\" is not a version. Write a number from 1 to"));

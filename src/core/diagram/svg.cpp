@@ -9,6 +9,7 @@
 #include "core/diagram/layout.h"
 #include "core/diagram/mark_style.h"
 #include "core/diagram/svg_style.h"
+#include "support/markup.h"
 
 namespace ebb {
 namespace {
@@ -23,26 +24,7 @@ constexpr std::string_view kUndoIcon =
     "M-1.8,-5L-5,-1.8L-1.8,1.4M-5,-1.8H1.4A3.1,3.1 0 0 1 1.4,4.4H-1";
 
 std::string escape(std::string_view text) {
-    std::string out;
-    for (const char c : clean_line(text)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
+    return escape_markup(clean_line(text));
 }
 
 /// Rounded to hundredths, so that the bytes do not depend on the machine's last digit.

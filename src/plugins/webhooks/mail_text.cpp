@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/json.h"
+#include "support/markup.h"
 #include "support/secret_bytes.h"
 #include "support/sha256.h"
 
@@ -27,29 +28,6 @@ std::string one_line(std::string_view text, std::size_t bytes_max) {
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
     }
     return line;
-}
-
-std::string html_text(std::string_view text) {
-    std::string escaped;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                escaped += "&amp;";
-                break;
-            case '<':
-                escaped += "&lt;";
-                break;
-            case '>':
-                escaped += "&gt;";
-                break;
-            case '"':
-                escaped += "&quot;";
-                break;
-            default:
-                escaped += c;
-        }
-    }
-    return escaped;
 }
 
 /// Where a text of at most `bytes_max` bytes ends between two characters.
@@ -148,10 +126,10 @@ std::string plain_part(const std::vector<Line>& lines) {
 std::string html_part(const std::vector<Line>& lines) {
     std::string html = "<!doctype html><meta charset=\"utf-8\"><body>";
     for (const Line& line : lines) {
-        const std::string text = html_text(line.text);
+        const std::string text = escape_markup(line.text);
         html += line.link.empty()
                     ? fmt::format("<p>{}</p>", text)
-                    : fmt::format("<p><a href=\"{}\">{}</a></p>", html_text(line.link), text);
+                    : fmt::format("<p><a href=\"{}\">{}</a></p>", escape_markup(line.link), text);
     }
     return html + "</body>";
 }

@@ -29,10 +29,6 @@ constexpr Duration kStuckAfter = std::chrono::seconds(10);
 constexpr Duration kSlowAfter = std::chrono::seconds(1);
 constexpr std::size_t kRequestIdBytesMax = 64;
 
-bool is_health(std::string_view path) {
-    return path == "/livez" || path == "/readyz" || path == "/healthz";
-}
-
 bool is_request_id(std::string_view text) {
     return !text.empty() && text.size() <= kRequestIdBytesMax &&
            std::all_of(text.begin(), text.end(), [](char c) {
@@ -50,47 +46,6 @@ void believe_proxy(http::Request& request) {
     while (client.starts_with(' ')) client.remove_prefix(1);
     constexpr std::size_t kAddressBytesMax = 45;
     if (!client.empty() && client.size() <= kAddressBytesMax) request.remote = client;
-}
-
-http::Response plain(int status, std::string text) {
-    http::Response response{.status = status, .headers = {}, .body = std::move(text)};
-    response.set("Content-Type", "text/plain; charset=utf-8");
-    response.set("Cache-Control", "no-store");
-    return response;
-}
-
-/// Whether a health check asks for all that was looked at.
-bool is_verbose(std::string_view query) {
-    while (!query.empty()) {
-        const std::size_t end = std::min(query.find('&'), query.size());
-        const std::string_view parameter = query.substr(0, end);
-        if (parameter.substr(0, parameter.find('=')) == "verbose") return true;
-        query.remove_prefix(std::min(end + 1, query.size()));
-    }
-    return false;
-}
-
-double seconds(Duration duration) {
-    return std::chrono::duration<double>(duration).count();
-}
-
-/// What a page of another origin may read besides the usual headers.
-constexpr std::string_view kExposedHeaders =
-    "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
-/// What such a page may send.
-constexpr std::string_view kAcceptedHeaders =
-    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
-    "X-Request-Id, traceparent";
-constexpr std::string_view kAcceptedMethods = "GET, HEAD, POST, PUT, DELETE";
-/// How long a browser remembers that.
-constexpr std::string_view kPreflightSeconds = "600";
-
-/// No answer says that cookies are accepted.
-std::vector<http::Header> cors_headers(const std::string& origin) {
-    return {
-        {"Access-Control-Allow-Origin", origin},
-        {"Access-Control-Expose-Headers", std::string(kExposedHeaders)},
-    };
 }
 
 /// The value of a label: methods are as many as clients invent.
@@ -160,6 +115,7 @@ Api::Api(Service& service, ApiOptions options)
     : service_(service),
       options_(std::move(options)),
       routes_(make_routes(service)),
+      cross_origin_(options_.cors_origins),
       open_(std::make_shared<OpenRequests>(service.clock)),
       allowed_hosts_(options_.allowed_hosts),
       authentication_(service, options_.proxy_login, options_.requests_per_second),
@@ -177,7 +133,7 @@ void Api::add_plain_routes() {
          .path = kReadinessPath,
          .operation = "getReadiness",
          .permission = "ops",
-         .handle = [this](Call&) { return readiness_response(true); }}
+         .handle = [this](Call&) { return readiness_response(readiness(), true); }}
     );
     if (options_.metrics == nullptr) return;
     routes_.push_back(
@@ -188,7 +144,8 @@ void Api::add_plain_routes() {
          .handle =
              [this](Call& call) {
                  call.query.check_all_used();
-                 http::Response response = plain(200, options_.metrics->text());
+                 http::Response response{.body = options_.metrics->text()};
+                 response.set("Cache-Control", "no-store");
                  response.set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
                  return response;
              }}
@@ -259,7 +216,7 @@ void Api::answer_health(const std::shared_ptr<Exchange>& exchange) {
             .with_header("Allow", "GET, HEAD");
     }
     if (now.path == "/livez") {
-        return send(now, is_alive() ? plain(200, "ok\n") : plain(503, "stuck\n"));
+        return send(now, health_response(is_alive() ? "" : "stuck"));
     }
     if (is_verbose(now.request.query)) {
         const bool is_here = now.request.is_loopback && !now.is_proxy;
@@ -271,13 +228,10 @@ void Api::answer_health(const std::shared_ptr<Exchange>& exchange) {
         }
         // A user of this machine sees what anyone may know; others prove that they are operators.
         const bool has_login = !bearer_token(now.request).empty();
-        if (is_here && !has_login) return send(now, readiness_response(false));
+        if (is_here && !has_login) return send(now, readiness_response(readiness(), false));
         return post_plain(exchange, kReadinessPath);
     }
-    const std::vector<ReadinessCheck> checks = readiness();
-    const auto failed =
-        std::find_if(checks.begin(), checks.end(), [](const auto& check) { return !check.is_ok; });
-    send(now, failed == checks.end() ? plain(200, "ok\n") : plain(503, failed->reason + "\n"));
+    send(now, health_response(trouble_of(readiness())));
 }
 
 std::vector<ReadinessCheck> Api::readiness() const {
@@ -291,45 +245,10 @@ std::vector<ReadinessCheck> Api::readiness() const {
     return {serving, options_.check_database()};
 }
 
-http::Response Api::readiness_response(bool shows_details) const {
-    using nlohmann::ordered_json;
-    ordered_json items = ordered_json::array();
-    bool is_ready = true;
-    for (const ReadinessCheck& check : readiness()) {
-        is_ready = is_ready && check.is_ok;
-        const std::string& reason =
-            shows_details && !check.detail.empty() ? check.detail : check.reason;
-        items.push_back(
-            {{"name", check.name},
-             {"ok", check.is_ok},
-             {"age_seconds", seconds(check.age)},
-             {"latency_seconds", seconds(check.latency)},
-             {"reason", reason.empty() ? ordered_json(nullptr) : ordered_json(reason)}}
-        );
-    }
-    auto response = json_response(
-        is_ready ? 200 : 503, ordered_json{{"ready", is_ready}, {"checks", std::move(items)}}
-    );
-    response.set("Cache-Control", "no-store");
-    return response;
-}
-
 bool Api::answer_preflight(Exchange& now) {
-    const std::string_view origin = now.request.header("Origin");
-    const auto& known = options_.cors_origins;
-    // Browsers write an origin in one way only.
-    const bool is_allowed = is_cross_origin(now.request) &&
-                            std::find(known.begin(), known.end(), origin) != known.end();
-    if (!is_allowed) return false;
-    now.foreign_origin = origin;
-    const bool is_preflight =
-        now.method == "OPTIONS" && !now.request.header("Access-Control-Request-Method").empty();
-    if (!is_preflight) return false;
-    http::Response response{.status = 204};
-    response.set("Access-Control-Allow-Methods", std::string(kAcceptedMethods));
-    response.set("Access-Control-Allow-Headers", std::string(kAcceptedHeaders));
-    response.set("Access-Control-Max-Age", std::string(kPreflightSeconds));
-    send(now, std::move(response));
+    now.foreign_origin = cross_origin_.listed_origin(now.request);
+    if (now.foreign_origin.empty() || !CrossOrigin::is_preflight(now.request)) return false;
+    send(now, CrossOrigin::preflight_response());
     return true;
 }
 
@@ -475,8 +394,7 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
                 [this, exchange](auto response) { send(*exchange, std::move(response)); },
                 exchange->respond,
                 exchange->entry,
-                exchange->foreign_origin.empty() ? std::vector<http::Header>()
-                                                 : cors_headers(exchange->foreign_origin)
+                cross_origin_.headers(exchange->foreign_origin)
             ))
         );
     } catch (const std::exception& error) {
@@ -491,11 +409,8 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
 
 void Api::send(const Exchange& exchange, http::Response response) {
     response.set("X-Request-Id", exchange.request_id);
-    if (exchange.is_api && !options_.cors_origins.empty()) {
-        response.headers.push_back({"Vary", "Origin"});
-    }
-    if (!exchange.foreign_origin.empty()) {
-        for (http::Header& header : cors_headers(exchange.foreign_origin)) {
+    if (exchange.is_api) {
+        for (http::Header& header : cross_origin_.headers(exchange.foreign_origin)) {
             response.headers.push_back(std::move(header));
         }
     }

@@ -10,23 +10,15 @@
 #include <ebb/server.h>
 
 #include "server/api/authentication.h"
+#include "server/api/cross_origin.h"
 #include "server/api/guard.h"
 #include "server/api/open_requests.h"
 #include "server/api/pool.h"
+#include "server/api/readiness.h"
 #include "server/api/router.h"
 #include "server/api/service.h"
 
 namespace ebb::server {
-
-/// What must be right for a server that is ready, and whether it is.
-struct ReadinessCheck {
-    std::string name;
-    bool is_ok = true;
-    Duration age{0};       ///< since it was looked at
-    Duration latency{0};   ///< that the look took
-    std::string reason{};  ///< why it is not right, for anyone; empty if it is
-    std::string detail{};  ///< the same for operators; empty = there is nothing more to say
-};
 
 struct ApiOptions {
     std::string base;  ///< the prefix of every path: empty, or `/ebb`
@@ -91,7 +83,6 @@ class Api {
     void add_plain_routes();
     void answer_health(const std::shared_ptr<Exchange>& exchange);
     std::vector<ReadinessCheck> readiness() const;
-    http::Response readiness_response(bool shows_details) const;
     /// Answers a browser that asks whether a page of another origin may send a request. False: the
     /// request is none of those.
     bool answer_preflight(Exchange& exchange);
@@ -122,6 +113,7 @@ class Api {
     ApiOptions options_;
     Routes routes_;
     Router router_;
+    const CrossOrigin cross_origin_;
     std::atomic<bool> is_draining_{false};
     std::shared_ptr<OpenRequests> open_;
     Mutex refusals_mutex_;

@@ -1,10 +1,9 @@
 #include "server/api/body.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "server/api/problem.h"
+#include "support/closest.h"
 #include "support/json.h"
 #include "support/json_cure.h"
 #include "support/json_reader.h"
@@ -15,19 +14,6 @@ namespace {
 
 /// Deeper than a payload may be nested by itself.
 constexpr int kDepthMax = 66;
-
-std::size_t distance(std::string_view left, std::string_view right) {
-    std::vector<std::size_t> row(right.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= left.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j < row.size(); ++j) {
-            const std::size_t change = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
-            diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, change}));
-        }
-    }
-    return row.back();
-}
 
 }  // namespace
 
@@ -150,17 +136,15 @@ std::optional<Body> Body::object(std::string_view name) {
 void Body::check_all_used() const {
     for (const auto& [name, member] : members_) {
         if (member.is_used) continue;
-        std::string hint;
-        for (const std::string& known : asked_) {
-            if (distance(name, known) <= 2) hint = fmt::format(" Did you mean \"{}\"?", known);
-        }
+        const std::vector<std::string_view> known(asked_.begin(), asked_.end());
+        const std::string_view meant = closest(name, known);
         throw Problem(
             "unknown_field",
             fmt::format(
                 "The member \"{}{}\" is not known here.{} Known are: {}.",
                 where_,
                 clean_text(name, 64),
-                hint,
+                meant.empty() ? "" : fmt::format(" Did you mean \"{}\"?", meant),
                 fmt::join(asked_, ", ")
             )
         );

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "support/markup.h"
 #include "support/secret_bytes.h"
 #include "support/sha256.h"
 
@@ -21,29 +22,6 @@ constexpr std::string_view kStyle =
     ".first{background:#0b6b4f;border-color:#0b6b4f;color:#fff}"
     ".soft{opacity:.75;font-size:.9rem}";
 constexpr std::size_t kCommentCharactersMax = 256;
-
-std::string escaped(std::string_view text) {
-    std::string html;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                html += "&amp;";
-                break;
-            case '<':
-                html += "&lt;";
-                break;
-            case '>':
-                html += "&gt;";
-                break;
-            case '"':
-                html += "&quot;";
-                break;
-            default:
-                html += c;
-        }
-    }
-    return html;
-}
 
 std::string bytes_of_hex(const std::string& hex) {
     std::string bytes;
@@ -80,13 +58,14 @@ std::string form(const CallbackPage& page) {
 }  // namespace
 
 http::Response callback_page(const CallbackPage& page) {
-    std::string body = fmt::format("<h1>{}</h1>", escaped(page.title));
-    for (const std::string& line : page.lines) body += fmt::format("<p>{}</p>", escaped(line));
+    std::string body = fmt::format("<h1>{}</h1>", escape_markup(page.title));
+    for (const std::string& line : page.lines)
+        body += fmt::format("<p>{}</p>", escape_markup(line));
     body += form(page);
     if (!page.instance_href.empty()) {
         body += fmt::format(
             "<p class=\"soft\"><a href=\"{}\">Look at the instance</a> (needs a login)</p>",
-            escaped(page.instance_href)
+            escape_markup(page.instance_href)
         );
     }
     http::Response response;
@@ -98,7 +77,7 @@ http::Response callback_page(const CallbackPage& page) {
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width\">"
         "<title>{} - Ebb</title><style>{}</style><body>{}</body></html>\n",
-        escaped(page.title),
+        escape_markup(page.title),
         kStyle,
         body
     );

@@ -1,17 +1,14 @@
 // Routes that people follow a signed link to: they decide, or continue what waits, without a login.
 
-#include "server/api/callbacks.h"
-
 #include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "server/api/body.h"
+#include "server/api/callback_links.h"
 #include "server/api/callback_page.h"
 #include "server/api/service.h"
-#include "server/remote/task_token.h"
-#include "store/stored_definition.h"
 #include "support/clock.h"
 #include "support/sha256.h"
 #include "view/payload_json.h"
@@ -35,32 +32,13 @@ constexpr int kTriesMax = 16;
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
 constexpr std::string_view kMailPrefix = "mail:";
 
-/// What the link is about, at one revision of the instance.
-struct Place {
-    InstanceRow row;
-    std::shared_ptr<const Program> program;
-    InstanceState state;
-
-    const ProgramNode& node(const Token& token) const { return program->node(token.node); }
-};
-
-std::optional<Place> find_place(Store& store, const InstanceId& id) {
-    auto row = store.load(id);
-    if (!row) return std::nullopt;
-    const auto kept = store.find_workflow(row->workflow, row->version);
-    if (!kept) throw Error(ErrorCode::CorruptState, "The workflow of the instance is missing.");
-    auto program = stored_program(*kept);
-    InstanceState state = decode_state(row->state, *program);
-    return Place{std::move(*row), std::move(program), std::move(state)};
-}
-
 bool is_wait(const Token& token) {
     return token.status == TokenStatus::WaitingDecision ||
            token.status == TokenStatus::WaitingSignal;
 }
 
 /// What a decision or a signal is sent to by its name.
-const std::string& name_of(const Place& place, const Token& token) {
+const std::string& name_of(const CallbackPlace& place, const Token& token) {
     const ProgramNode& node = place.node(token);
     return token.status == TokenStatus::WaitingDecision ? node.name : node.signal;
 }
@@ -88,7 +66,7 @@ Problem used(const std::string& detail) {
 
 /// The token of the visit for which the link was made. Throws Problem if it has been left, or if
 /// the link has been used.
-const Token& awaited(const Place& place, const CallbackToken& link) {
+const Token& awaited(const CallbackPlace& place, const CallbackToken& link) {
     const Token* token = place.state.find_token(link.token);
     const bool is_there = token != nullptr && token->visit == link.visit && is_wait(*token);
     if (!is_there) {
@@ -115,7 +93,7 @@ const Token& awaited(const Place& place, const CallbackToken& link) {
 
 /// The engine gives an answer to the first that waits for it by name. Throws Problem if that is not
 /// the visit of the link.
-void check_is_first(const Place& place, const Token& token) {
+void check_is_first(const CallbackPlace& place, const Token& token) {
     const auto first =
         std::find_if(place.state.tokens.begin(), place.state.tokens.end(), [&](const Token& each) {
             return each.status == token.status && name_of(place, each) == name_of(place, token);
@@ -161,8 +139,8 @@ Principal identify(Service& service, CallbackLinks& links, Call& call) {
     return principal;
 }
 
-Place place_of(Service& service, const CallbackToken& link) {
-    auto place = find_place(service.store, link.instance);
+CallbackPlace place_of(Service& service, const CallbackToken& link) {
+    auto place = find_callback_place(service.store, link.instance);
     if (place) return std::move(*place);
     throw Problem("instance_not_found", "The instance of this link was deleted.");
 }
@@ -171,7 +149,7 @@ std::string deadline_text(const Token& token) {
     return token.due == kNever ? std::string() : fmt::format(", until {}", minute_text(token.due));
 }
 
-CallbackPage page_of(const Call& call, const Place& place, const Token& token) {
+CallbackPage page_of(const Call& call, const CallbackPlace& place, const Token& token) {
     const CallbackToken& link = call.callback->token;
     const bool is_decision = token.status == TokenStatus::WaitingDecision;
     CallbackPage page{
@@ -202,7 +180,7 @@ CallbackPage page_of(const Call& call, const Place& place, const Token& token) {
     return page;
 }
 
-Json callback_json(const CallbackToken& link, const Place& place, const Token& token) {
+Json callback_json(const CallbackToken& link, const CallbackPlace& place, const Token& token) {
     const bool is_decision = token.status == TokenStatus::WaitingDecision;
     return {
         {"instance", link.instance.to_string()},
@@ -224,7 +202,7 @@ Json callback_json(const CallbackToken& link, const Place& place, const Token& t
 http::Response show_callback(Service& service, Call& call) {
     call.query.check_all_used();
     const CallbackToken& link = call.callback->token;
-    const Place place = place_of(service, link);
+    const CallbackPlace place = place_of(service, link);
     const Token& token = awaited(place, link);
     if (wants_page(call.request)) return callback_page(page_of(call, place, token));
     auto response = json_response(200, callback_json(link, place, token));
@@ -296,7 +274,7 @@ http::Response make_callback(Service& service, CallbackLinks& links, Call& call)
             "The member \"expires\" is not a duration such as 48h, of at most 720h."
         );
     }
-    const auto place = find_place(service.store, id);
+    const auto place = find_callback_place(service.store, id);
     if (!place) throw Problem("instance_not_found", "There is no such instance any more.");
     const auto& tokens = place->state.tokens;
     const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
@@ -326,7 +304,11 @@ http::Response make_callback(Service& service, CallbackLinks& links, Call& call)
 
 /// At exactly this revision, so that the visit is the one of the link.
 void act(
-    Service& service, const Call& call, const Place& place, const Token& token, const Answer& answer
+    Service& service,
+    const Call& call,
+    const CallbackPlace& place,
+    const Token& token,
+    const Answer& answer
 ) {
     const CallbackToken& link = call.callback->token;
     const std::string request_id = "callback:" + sha256_hex(call.parameter("token")).substr(0, 32);
@@ -355,7 +337,7 @@ void act(
 }
 
 http::Response done(
-    const Call& call, const Place& place, const Token& token, const Answer& answer
+    const Call& call, const CallbackPlace& place, const Token& token, const Answer& answer
 ) {
     const CallbackToken& link = call.callback->token;
     const bool is_decision = token.status == TokenStatus::WaitingDecision;
@@ -386,7 +368,7 @@ http::Response answer_callback(Service& service, Call& call) {
     call.query.check_all_used();
     const CallbackToken& link = call.callback->token;
     for (int tried = 1;; ++tried) {
-        const Place place = place_of(service, link);
+        const CallbackPlace place = place_of(service, link);
         const Token& token = awaited(place, link);
         check_is_first(place, token);
         const Answer answer =
@@ -402,44 +384,6 @@ http::Response answer_callback(Service& service, Call& call) {
 }
 
 }  // namespace
-
-Signer CallbackLinks::signer() {
-    const Lock lock(mutex_);
-    if (!signer_) signer_ = load_signer(admin_, box_);
-    return *signer_;
-}
-
-std::string CallbackLinks::make(const Request& request) {
-    const auto place = find_place(store_, request.instance);
-    if (!place) return {};
-    const auto& tokens = place->state.tokens;
-    const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) {
-        return token.status == TokenStatus::WaitingDecision &&
-               place->node(token).name == request.node;
-    });
-    if (found == tokens.end()) return {};
-    const std::vector<std::string>& roles = place->node(*found).human.roles;
-    return sign(
-        {.instance = request.instance,
-         .token = found->id,
-         .visit = found->visit,
-         .role = roles.empty() ? std::string() : roles.front(),
-         .by = request.by,
-         .expires_at = std::min(found->due, request.since + CallbackToken::kLifeMax)}
-    );
-}
-
-std::string CallbackLinks::sign(const CallbackToken& token) {
-    return sign_callback(signer(), token);
-}
-
-std::optional<CallbackToken> CallbackLinks::read(std::string_view text) {
-    return read_callback(signer(), text);
-}
-
-std::string callback_path(std::string_view token) {
-    return fmt::format("/api/v1/callbacks/{}", token);
-}
 
 void add_callback_routes(Routes& routes, Service& service) {
     const auto links = std::make_shared<CallbackLinks>(service.store, service.admin, service.box);

@@ -150,7 +150,7 @@ void check_origin(std::string_view text) {
     const bool is_https = text.starts_with("https://");
     const std::size_t begin = is_https ? 8 : 7;
     if (!is_https && !text.starts_with("http://")) {
-        refuse("is not an origin such as https://app.example.com: it names exactly one.");
+        refuse("is not an origin. Name each origin by itself, such as https://app.example.com.");
     }
     const std::string_view authority = text.substr(begin);
     const std::string_view host = host_name(authority.substr(0, authority.find('/')));
@@ -161,7 +161,7 @@ void check_origin(std::string_view text) {
                                           c == '.' || c == '-' || c == '_';
                                });
     if (!is_host) {
-        refuse("is not an origin: after the scheme comes a name in small letters, or an address.");
+        refuse("is not an origin: a name in lower case, or an address, must follow the scheme.");
     }
     const std::string_view rest = authority.substr(host.size());
     if (rest.empty()) return;
@@ -169,10 +169,10 @@ void check_origin(std::string_view text) {
     const char* last = rest.data() + rest.size();
     const auto [end, error] = std::from_chars(rest.data() + 1, last, port);
     if (rest.front() != ':' || error != std::errc() || end != last || port < 1 || port > 65'535) {
-        refuse("is not an origin: after the name comes a port or nothing, and no path.");
+        refuse("is not an origin: only a port may follow the name.");
     }
     if (port == (is_https ? 443 : 80)) {
-        refuse(fmt::format("names the usual port; browsers leave out \":{}\".", port));
+        refuse(fmt::format("is not as browsers send it: leave out the usual port \":{}\".", port));
     }
 }
 

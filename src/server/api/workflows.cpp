@@ -172,10 +172,11 @@ WorkflowRow find_version(Service& service, const Call& call) {
     if (row) return std::move(*row);
     throw Problem(
         "workflow_not_found",
-        version ? fmt::format(
-                      "There is no workflow \"{}\" of version {}.", call.parameter("name"), *version
-                  )
-                : fmt::format("There is no workflow \"{}\".", call.parameter("name"))
+        version
+            ? fmt::format(
+                  "There is no version {} of the workflow \"{}\".", *version, call.parameter("name")
+              )
+            : fmt::format("There is no workflow \"{}\".", call.parameter("name"))
     );
 }
 

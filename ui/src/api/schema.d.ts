@@ -295,7 +295,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sends a signal
-         * @description Each person who has the link sends the signal for which the instance waits now, once and without a login: for a message that a program sends itself. To name another person in `by` needs the permission `act_as`.
+         * @description Anyone who has the link can send the signal that the instance waits for now, once and without a login. Use it in messages that your program sends itself. Naming another person in `by` requires the permission `act_as`.
          */
         post: operations["makeCallback"];
         delete?: never;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,8 @@
 #include <ebb/id.h>
 #include <ebb/time.h>
 
+#include "core/kernel/program.h"
+#include "core/kernel/state.h"
 #include "server/auth/callback_token.h"
 #include "store/admin_store.h"
 #include "store/store.h"
@@ -14,6 +17,18 @@
 #include "support/sync.h"
 
 namespace ebb::server {
+
+/// What the link is about, at one revision of the instance.
+struct CallbackPlace {
+    InstanceRow row;
+    std::shared_ptr<const Program> program;
+    InstanceState state;
+
+    const ProgramNode& node(const Token& token) const { return program->node(token.node); }
+};
+
+/// None if there is no such instance. Throws Error.
+std::optional<CallbackPlace> find_callback_place(Store& store, const InstanceId& id);
 
 /// Makes and reads the tokens of signed links. Thread-safe.
 class CallbackLinks {
