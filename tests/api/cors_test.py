@@ -148,7 +148,7 @@ class Cors(unittest.TestCase):
                             ("https://app.example.com/", "no path"),
                             ("https://app.example.com:443", "leave out"),
                             ("http://app.example.com:80", "leave out"), ("https://", "a name"),
-                            ("https://APP.example.com", "small letters"),
+                            ("https://APP.example.com", "lower case"),
                             ("https://a.example:x", "a port"), ("https://a.example:65536", "a port"),
                             ("https://*.example.com", "a name"),
                             ("https://user@app.example.com", "a name"),
