@@ -9,6 +9,7 @@
 #include <ebb/definition.h>
 
 #include "core/model/words.h"
+#include "support/json.h"
 #include "support/json_cure.h"
 #include "support/json_pointer.h"
 
