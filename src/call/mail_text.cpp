@@ -34,6 +34,7 @@ Written written(const event::SignalReceived& signal) {
         kSignal,
         {{"name", signal.name},
          {"payload", std::string(signal.payload)},
+         {"by", signal.by},
          {"request_id", signal.request_id}}
     };
 }
@@ -138,7 +139,10 @@ Event request_of(std::string_view kind, const Members& members, const PayloadLim
     }
     if (kind == kSignal) {
         return make_signal(
-            members.text("name"), members.payload("payload"), members.text("request_id"), limits
+            members.text("name"),
+            members.payload("payload"),
+            {.by = members.text("by"), .request_id = members.text("request_id")},
+            limits
         );
     }
     if (kind == kDecision) return decision_of(members);

@@ -47,7 +47,10 @@ Event make_decision(const PersonalDecision& decision) {
 }
 
 Event make_signal(
-    std::string_view name, Payload payload, std::string_view request_id, const PayloadLimits& limits
+    std::string_view name,
+    Payload payload,
+    const RequestOptions& options,
+    const PayloadLimits& limits
 ) {
     if (name.empty() || name.size() > DefinitionLimits::kNameBytesMax) {
         throw Error(
@@ -57,7 +60,10 @@ Event make_signal(
     }
     check_payload(payload, "The payload of the signal", limits);
     return event::SignalReceived{
-        clean_name(name), std::move(payload), check_request_id(request_id)
+        .name = clean_name(name),
+        .payload = std::move(payload),
+        .request_id = check_request_id(options.request_id),
+        .by = clean_name(options.by),
     };
 }
 

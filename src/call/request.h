@@ -19,7 +19,10 @@ std::string clean_name(std::string_view text);
 
 Event make_decision(const PersonalDecision& decision);
 Event make_signal(
-    std::string_view name, Payload payload, std::string_view request_id, const PayloadLimits& limits
+    std::string_view name,
+    Payload payload,
+    const RequestOptions& options,
+    const PayloadLimits& limits
 );
 Event make_cancel(std::string_view by, std::string_view reason);
 Event make_abort(std::string_view by, std::string_view reason);

@@ -215,6 +215,7 @@ void CommandLine::add_signal() {
     signal
         ->add_option("-p,--payload", signal_.payload, "JSON, @FILE, or - for stdin (default: null)")
         ->type_name("JSON");
+    signal->add_option("--by", signal_.by, "Who sends it (default: $USER)")->type_name("NAME");
     add_request_id(signal, signal_.request_id);
     add_if_revision(signal, signal_.if_revision);
 }

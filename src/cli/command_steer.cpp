@@ -231,7 +231,9 @@ int signal_instance(Session& session, const SignalOptions& options) {
         id,
         options.name,
         payload,
-        {.request_id = options.request_id, .expected_revision = options.if_revision}
+        {.by = session.by(options.by),
+         .request_id = options.request_id,
+         .expected_revision = options.if_revision}
     );
     return confirm(session, engine, id, fmt::format("Sent the signal \"{}\" to", options.name));
 }

@@ -192,6 +192,7 @@ struct SignalOptions {
     std::string instance{};
     std::string name{};
     std::string payload{};
+    std::string by{};
     std::string request_id{};
     std::optional<std::int64_t> if_revision{};
 };

@@ -199,7 +199,7 @@ void Engine::signal(
 ) {
     core_->request(
         id,
-        make_signal(name, or_null(payload), options.request_id, core_->environment.limits()),
+        make_signal(name, or_null(payload), options, core_->environment.limits()),
         options.expected_revision
     );
 }
@@ -254,7 +254,7 @@ void Engine::signal_in(
     const RequestOptions& options
 ) {
     const PayloadLimits limits = core_->environment.limits();
-    const Event event = make_signal(name, or_null(payload), options.request_id, limits);
+    const Event event = make_signal(name, or_null(payload), options, limits);
     core_->send_in(transaction, id, event, options);
 }
 

@@ -332,7 +332,8 @@ Snapshot Engine::signal(
     Payload payload = given.empty() ? Payload("null") : given;
     const PayloadLimits limits = core_->environment.limits();
     return core_->request(
-        std::move(snapshot), make_signal(name, std::move(payload), request_id, limits)
+        std::move(snapshot),
+        make_signal(name, std::move(payload), {.request_id = std::string(request_id)}, limits)
     );
 }
 

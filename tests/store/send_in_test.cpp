@@ -87,7 +87,7 @@ class SendIn : public ::testing::TestWithParam<bool> {
 TEST_P(SendIn, happens_when_the_transaction_commits) {
     const Transaction app = connect();
     run(app, "BEGIN; CREATE TABLE effects (id integer); INSERT INTO effects VALUES (1)");
-    engine_.signal_in(app, id_, "paid", Json{{"amount", 5}});
+    engine_.signal_in(app, id_, "paid", Json{{"amount", 5}}, {.by = "bob"});
     engine_.decide_in(app, id_, {.by = "ada"});
     run(app, "COMMIT");
     EXPECT_EQ(status(), "running");
@@ -96,6 +96,11 @@ TEST_P(SendIn, happens_when_the_transaction_commits) {
     EXPECT_EQ(place_.ask("SELECT count(*) FROM effects"), "1");
     EXPECT_EQ(engine_.counters().mail_received, 2U);
     EXPECT_EQ(engine_.counters().mail_refused, 0U);
+    std::string sender;
+    for (const HistoryEntry& entry : engine_.history(id_)) {
+        if (entry.type == "signal_received") sender = entry.worker;
+    }
+    EXPECT_EQ(sender, "bob");
 }
 
 TEST_P(SendIn, leaves_nothing_when_the_transaction_rolls_back) {

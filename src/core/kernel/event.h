@@ -88,6 +88,7 @@ struct SignalReceived {
     std::string name;
     Payload payload;
     std::string request_id;
+    std::string by{};
 };
 
 struct CancelRequested {

@@ -445,6 +445,7 @@ void on_signal_received(Transition& t, const event::SignalReceived& e) {
     event.type = HistoryType::SignalReceived;
     event.node = e.name;
     event.payload = e.payload;
+    event.worker = e.by;
     const Seq seq = t.append(std::move(event));
     if (token == t.state.tokens.end()) {
         t.state.signals.push_back({.name = e.name, .event = seq});

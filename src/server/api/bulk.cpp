@@ -328,7 +328,7 @@ http::Response continue_bulk(Service& service, Call& call) {
     if (view::bulk_json(service.store, find_summary(service, id)).at("status") != "canary_failed") {
         throw Problem("invalid_state", "The bulk operation does not wait for an operator.");
     }
-    service.engine.signal(id, engine::kBulkTurn, Payload::text("{}"));
+    service.engine.signal(id, engine::kBulkTurn, Payload::text("{}"), {.by = call.principal.name});
     return bulk_response(service, 200, id);
 }
 

@@ -30,11 +30,21 @@ std::string refusal(std::string_view kind, std::string_view body) {
 
 TEST(MailText, keeps_a_signal_with_the_text_of_its_payload) {
     const event::SignalReceived read = round_trip(event::SignalReceived{
-        .name = "paid", .payload = Payload::text(R"({"b": 1.50, "a": "ä"})"), .request_id = "r1"
+        .name = "paid",
+        .payload = Payload::text(R"({"b": 1.50, "a": "ä"})"),
+        .request_id = "r1",
+        .by = "ada"
     });
     EXPECT_EQ(read.name, "paid");
+    EXPECT_EQ(read.by, "ada");
     EXPECT_EQ(read.payload, R"({"b": 1.50, "a": "ä"})");
     EXPECT_EQ(read.request_id, "r1");
+}
+
+TEST(MailText, of_a_signal_may_leave_out_its_sender_as_workers_of_earlier_releases_do) {
+    const Event read =
+        decode_mail("signal", R"({"name":"paid","payload":"1","request_id":""})", PayloadLimits{});
+    EXPECT_EQ(std::get<event::SignalReceived>(read).by, "");
 }
 
 TEST(MailText, keeps_a_decision) {
