@@ -75,7 +75,12 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
         'edges', (
             SELECT coalesce(jsonb_agg(n), '[]')
             FROM jsonb_array_elements($1 -> 'triggers') WITH ORDINALITY AS t (t, n) WHERE t ->> 'mode' = 'edge'
-        )
+        ),
+        -- No condition but those of triggers, which fire while they are true, and final ones.
+        'is_simple', $1 -> 'invariants' = '[]' AND $1 -> 'exceptions' = '[]' AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements($1 -> 'triggers') AS t (t)
+            WHERE t ->> 'mode' <> 'level' OR t ->> 'after' IS NOT NULL
+        ) AND bool_and(a ->> 'type' IN ('text', 'boolean', 'integer', 'uuid'))
     )
     FROM jsonb_array_elements($1 -> 'attributes') WITH ORDINALITY AS x (a, n)
 $work$;

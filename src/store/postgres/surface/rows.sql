@@ -102,7 +102,28 @@ DECLARE
     row jsonb;
     id uuid;
     ignored text;
+    usual record;
+    has_started boolean;
+    is_known boolean;
 BEGIN
+    IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
+        SELECT _f.flow, _f.version, _v.program, _n.ids, pg_has_role(session_user, current_user, 'USAGE') AS is_owner,
+               EXISTS (SELECT 1 FROM ebb.flow_behind AS _b WHERE _b.flow = _f.flow) AS is_behind
+        INTO usual
+        FROM (SELECT string_agg(_new.instance_id::text, ',') AS ids, count(*) AS size FROM new_rows AS _new) AS _n
+        JOIN ebb.flows AS _f ON _f.flow = TG_ARGV[0] AND NOT _f.is_dirty AND _f.notify = 'none'
+        JOIN ebb.flow_versions AS _v ON _v.flow = _f.flow AND _v.version = _f.version
+        WHERE _n.size BETWEEN 1 AND 256 AND (_v.program ->> 'is_simple')::boolean;
+        IF FOUND THEN
+            IF NOT usual.is_owner THEN
+                PERFORM ebb.flow_check_right(TG_ARGV[0], 'start');
+            END IF;
+            -- include: plain_starts
+            IF has_started THEN
+                RETURN NULL;
+            END IF;
+        END IF;
+    END IF;
     -- No attribute has a name with a leading underscore.
     FOR row IN SELECT to_jsonb(_new) FROM new_rows AS _new ORDER BY _new.wid LOOP
         id := row ->> 'instance_id';
@@ -236,8 +257,21 @@ DECLARE
     f ebb.flows;
     pair record;
 BEGIN
-    -- A commit of Ebb locks many instances in the order of their ids, and so do the writes of one statement.
     IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
+        SELECT _f.flow, _f.version, _f.notify, _v.program, _new.wid, _new.instance_id,
+               to_jsonb(_old) - '{wid,instance_id}'::text[] AS before,
+               to_jsonb(_new) - '{wid,instance_id}'::text[] AS after
+        INTO pair
+        FROM new_rows AS _new JOIN old_rows AS _old ON _old.wid = _new.wid AND _old.instance_id = _new.instance_id
+        JOIN ebb.flows AS _f ON _f.flow = TG_ARGV[0] AND NOT _f.is_dirty
+        JOIN ebb.flow_versions AS _v ON _v.flow = _f.flow AND _v.version = _f.version
+        WHERE (SELECT count(*) FROM new_rows) = 1;
+        IF FOUND AND ebb.flow_complete_plain(
+            pair.flow, pair.version, pair.notify, pair.program, pair.wid, pair.instance_id, pair.before, pair.after
+        ) THEN
+            RETURN NULL;
+        END IF;
+        -- A commit of Ebb locks many instances in the order of their ids, and so do the writes of one statement.
         PERFORM 1 FROM ebb.instances AS i
         WHERE i.id IN (SELECT _new.instance_id FROM new_rows AS _new) AND (SELECT count(*) FROM new_rows) > 1
         ORDER BY i.id FOR UPDATE;
@@ -324,8 +358,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work
 DECLARE
     vals jsonb;
 BEGIN
-    -- The reflex itself sees to the row.
-    IF current_setting('ebb_surface.deciding', true) = NEW.id::text THEN
+    -- The reflex itself sees to the row. It names one instance, or those of several rows.
+    IF position(NEW.id::text IN coalesce(current_setting('ebb_surface.deciding', true), '')) > 0 THEN
         RETURN NULL;
     END IF;
     IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = TG_ARGV[0]) THEN
