@@ -220,17 +220,22 @@ BEGIN
             was text := current_setting('ebb_surface.projecting', true);
             ignored text;
         BEGIN
+            ignored := set_config('ebb_surface.projecting', $1::text, true);
+            UPDATE %1$I.wed_flow AS f SET (%2$s) = ROW(%3$s)
+            FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r, (
+                SELECT o.wid FROM %1$I.wed_flow AS o WHERE o.instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED
+            ) AS l
+            WHERE f.wid = l.wid AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s);
+            IF FOUND THEN
+                ignored := set_config('ebb_surface.projecting', coalesce(was, ''), true);
+                RETURN;
+            END IF;
             PERFORM 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
             IF FOUND THEN
-                ignored := set_config('ebb_surface.projecting', $1::text, true);
-                UPDATE %1$I.wed_flow AS f SET (%2$s) = ROW(%3$s)
-                FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r
-                WHERE f.instance_id = $1 AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s);
+                NULL;  -- it is as it should be
             ELSIF EXISTS (SELECT 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1) THEN
                 INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (%5$L, $1);
-                RETURN;
             ELSE
-                ignored := set_config('ebb_surface.projecting', $1::text, true);
                 INSERT INTO %1$I.wed_flow (instance_id, %2$s)
                 SELECT $1, %6$s FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r;
             END IF;

@@ -275,6 +275,12 @@ BEGIN
         PERFORM 1 FROM ebb.instances AS i
         WHERE i.id IN (SELECT _new.instance_id FROM new_rows AS _new) AND (SELECT count(*) FROM new_rows) > 1
         ORDER BY i.id FOR UPDATE;
+    ELSIF NOT EXISTS (
+        SELECT 1 FROM new_rows AS _new LEFT JOIN ebb.instances AS i
+            ON i.id = _new.instance_id AND i.id::text = current_setting('ebb_surface.projecting', true)
+        WHERE (to_jsonb(_new) @> (i.state::json #> '{rules,values}')::jsonb) IS NOT TRUE
+    ) THEN
+        RETURN NULL;  -- what flow_is_projection finds for most rows
     END IF;
     FOR pair IN
         SELECT to_jsonb(_old) AS was, to_jsonb(_new) AS becomes, _old.wid IS NULL AS is_new
