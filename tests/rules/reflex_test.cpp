@@ -308,7 +308,7 @@ class Pair {
         }
         if (delta.contains("a")) set.erase(0, std::string("a = f.a, ").size());
         const std::string claim = fmt::format(
-            "SELECT {}.pg_try_advisory_xact_lock({}, (SELECT tgid FROM wed_trig WHERE trname = '{}'))",
+            "SELECT {}.pg_try_advisory_xact_lock({}, tgid) FROM wed_trig WHERE trname = '{}'",
             flow_,
             wid_,
             node

@@ -24,7 +24,10 @@ __all__ = ["Context", "Failure", "Pause", "Result", "Stopped", "Worker"]
 _COLUMNS = ("job", "instance_id", "workflow", "version", "key", "step", "handler", "queue", "attempt",
             "max_attempts", "idempotency_key", "input", "payload", "compensates", "deadline")
 _AS_TEXT = ("instance_id", "input", "payload", "compensates")
-_CLAIM = "SELECT {} FROM {}.work_claim(%s, %s)"
+# A claim need not be on the disk before its handler runs: a server that crashes forgets the lease, and the
+# task is free.
+_CLAIM = ("SELECT {} FROM (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting,"
+          " {}.work_claim(%s, %s)")
 _NEXT = "SELECT {} FROM {}.work_next(%s, %s::jsonb, %s)"
 _TOGETHER_MAX = 1000
 _SESSION_GONE = "EB010"
@@ -175,7 +178,9 @@ class Worker(Handlers):
             with self._lock:
                 self._running[context.job] = context
             self._jobs.put(context)
-        return len(rows) > 0 or len(ended) > 0
+        # A claim that found nothing is not repeated: what comes later rings.
+        has_found_nothing = free > 0 and not rows and len(ended) < _TOGETHER_MAX
+        return not has_found_nothing
 
     def _exchange(self, control, ended, free):
         try:
