@@ -24,10 +24,7 @@ __all__ = ["Context", "Failure", "Pause", "Result", "Stopped", "Worker"]
 _COLUMNS = ("job", "instance_id", "workflow", "version", "key", "step", "handler", "queue", "attempt",
             "max_attempts", "idempotency_key", "input", "payload", "compensates", "deadline")
 _AS_TEXT = ("instance_id", "input", "payload", "compensates")
-# A claim need not be on the disk before its handler runs: a server that crashes forgets the lease, and the
-# task is free.
-_CLAIM = ("SELECT {} FROM (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting,"
-          " {}.work_claim(%s, %s)")
+_CLAIM = "SELECT {} FROM {}.work_claim(%s, %s)"
 _NEXT = "SELECT {} FROM {}.work_next(%s, %s::jsonb, %s)"
 _TOGETHER_MAX = 1000
 _SESSION_GONE = "EB010"

@@ -41,7 +41,8 @@ IF NOT own.is_plain OR (wanted BETWEEN 1 AND 1000) IS NOT TRUE THEN
     RETURN QUERY SELECT * FROM ebb.work_claim_for(own.worker, wanted);
     RETURN;
 END IF;
--- As work_find_due, but it asks only the first ones whether they may be run.
+-- As work_find_due, but only the first ones are asked whether they may be run. Other sessions take the same ones, so
+-- there are more than are wanted.
 WITH RECURSIVE found AS (
     SELECT h.handler, (
         SELECT t.queue FROM ebb.tasks AS t
@@ -66,12 +67,12 @@ candidates AS MATERIALIZED (
     SELECT c.* FROM found AS p CROSS JOIN LATERAL (
         SELECT t.rank, t.instance_id, t.token, t.handler, t.queue FROM ebb.tasks AS t
         WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = p.handler AND t.queue = p.queue
-        ORDER BY t.rank, t.instance_id, t.token LIMIT 4 * wanted + 4
+        ORDER BY t.rank, t.instance_id, t.token LIMIT wanted + least(3 * wanted, 64) + 4
     ) AS c
     WHERE (own.queues = '{}' OR p.queue = ANY (own.queues)) AND EXISTS (
         SELECT 1 FROM rights AS r WHERE r.handler IN (p.handler, '*') AND r.queue IN (p.queue, '*')
     )
-    ORDER BY c.rank, c.instance_id, c.token LIMIT 4 * wanted + 4
+    ORDER BY c.rank, c.instance_id, c.token LIMIT wanted + least(3 * wanted, 64) + 4
 )
 SELECT array_agg(l.instance_id), array_agg(l.token), (SELECT count(*) FROM candidates)
 INTO ids, tokens, seen FROM (
@@ -94,7 +95,7 @@ INTO ids, tokens, seen FROM (
     ) AS f
     LIMIT wanted
 ) AS l;
-IF seen = 4 * wanted + 4 AND (cardinality(ids) < wanted) IS NOT FALSE THEN
+IF seen = wanted + least(3 * wanted, 64) + 4 AND (cardinality(ids) < wanted) IS NOT FALSE THEN
     -- Others have the first ones, or they are not for this worker.
     RETURN QUERY SELECT * FROM ebb.work_claim_for(own.worker, wanted);
     RETURN;
