@@ -107,7 +107,9 @@ DECLARE
     is_known boolean;
 BEGIN
     IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
-        SELECT _f.flow, _f.version, _v.program, _n.ids, pg_has_role(session_user, current_user, 'USAGE') AS is_owner,
+        -- With || it is no longer compressed: much looks into it.
+        SELECT _f.flow, _f.version, _v.program || '{}' AS program, _n.ids,
+               pg_has_role(session_user, current_user, 'USAGE') AS is_owner,
                EXISTS (SELECT 1 FROM ebb.flow_behind AS _b WHERE _b.flow = _f.flow) AS is_behind
         INTO usual
         FROM (SELECT string_agg(_new.instance_id::text, ',') AS ids, count(*) AS size FROM new_rows AS _new) AS _n
@@ -131,7 +133,7 @@ BEGIN
         IF program IS NULL THEN
             PERFORM ebb.flow_check_right(TG_ARGV[0], 'start');
             f := ebb.flow_of(TG_ARGV[0]);
-            SELECT v.program INTO program FROM ebb.flow_versions AS v
+            SELECT v.program || '{}' INTO program FROM ebb.flow_versions AS v
             WHERE v.flow = f.flow AND v.version = f.version;
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'The flow "%" has no trigger yet.', f.flow USING ERRCODE = 'EB007';
@@ -214,7 +216,7 @@ DECLARE
     strange text;
 BEGIN
     SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = instance FOR UPDATE;
-    SELECT v.program INTO program FROM ebb.flow_versions AS v
+    SELECT v.program || '{}' INTO program FROM ebb.flow_versions AS v
     WHERE v.flow = $1.flow AND v.version = $1.version;
     before := ebb.flow_values(program, was);
     after := ebb.flow_values(program, becomes);
@@ -258,7 +260,7 @@ DECLARE
     pair record;
 BEGIN
     IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
-        SELECT _f.flow, _f.version, _f.notify, _v.program, _new.wid, _new.instance_id,
+        SELECT _f.flow, _f.version, _f.notify, _v.program || '{}' AS program, _new.wid, _new.instance_id,
                to_jsonb(_old) - '{wid,instance_id}'::text[] AS before,
                to_jsonb(_new) - '{wid,instance_id}'::text[] AS after
         INTO pair
