@@ -171,6 +171,7 @@ const std::map<std::string, std::set<std::string>>& exempted_words() {
           "clock_timestamp",
           "set_config",
           "truncate",
+          "notify",
           "ctid"}},
         {"surface/steering.sql", {"plpgsql", "trigger", "gen_random_uuid"}},
         {"surface/tables.sql",
