@@ -125,15 +125,9 @@ CREATE OR REPLACE FUNCTION ebb.work_ring_late() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $work$
 DECLARE
-    kind text;
-    begun bigint;
+    kind text := NEW.handler || '/' || NEW.queue;
+    begun bigint := (extract(epoch FROM transaction_timestamp()) * 1000000)::bigint;
 BEGIN
-    -- As soon as this, it has been no longer than one statement may take.
-    IF clock_timestamp() < transaction_timestamp() + interval '2 ms' THEN
-        RETURN NULL;
-    END IF;
-    kind := NEW.handler || '/' || NEW.queue;
-    begun := (extract(epoch FROM transaction_timestamp()) * 1000000)::bigint;
     IF current_setting('ebb_work.rung', true) = kind OR NOT EXISTS (
         SELECT 1 FROM ebb.tasks AS t
         WHERE t.instance_id = NEW.instance_id AND t.token = NEW.token AND t.lane = 1 AND t.lease_owner IS NULL
