@@ -408,6 +408,48 @@ TEST_F(Surface, an_attribute_is_a_binary_number_and_never_a_document) {
     EXPECT_NE(one.message.find("A document is kept as a text"), std::string::npos) << one.message;
 }
 
+TEST(SurfaceUsual, is_decided_by_the_short_functions) {
+    Session session(surface_database("surface_usual"));
+    session.run(
+        "SELECT ebb.create_flow('hops'); SET search_path = hops, pg_catalog;"
+        "BEGIN;"
+        "INSERT INTO wed_attr (aname, atype, adv) VALUES ('at', 'integer', '0');"
+        "INSERT INTO wed_attr (aname) VALUES ('note');"
+        "INSERT INTO wed_trig (trname, cpred) VALUES ('a', 'at = 0'), ('b', 'at = 1');"
+        "INSERT INTO wed_trig (cpred, cfinal) VALUES ('at = 2', true);"
+        "COMMIT;"
+        "SELECT ebb.set_flow('hops', 'notify', 'none')"
+    );
+    // Whatever would need the long ones fails.
+    session.run(
+        "CREATE OR REPLACE FUNCTION ebb.rules_decide(program jsonb, state_text text, write jsonb,"
+        " merged ebb.rules_merged, truth boolean[], faults text[]) RETURNS ebb.rules_decision"
+        " LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'long' USING ERRCODE = 'EB999';"
+        " END $$"
+    );
+    EXPECT_EQ(session.refusal("INSERT INTO wed_flow (at) VALUES (0), (1)"), "");
+    const std::string first = session.value("SELECT min(wid) FROM wed_flow");
+    for (const char* number : {"1", "2"}) {
+        EXPECT_EQ(
+            session.refusal(fmt::format(
+                "SELECT pg_try_advisory_xact_lock({0}, {1});"
+                " UPDATE wed_flow SET at = {1}, note = 'it''s' WHERE wid = {0}",
+                first,
+                number
+            )),
+            ""
+        ) << session.message;
+    }
+    EXPECT_EQ(session.value("SELECT count(*) FROM ebb.instances WHERE status = 'completed'"), "1");
+    // No condition holds: an exception, which is not usual. So is an instance that ends at once.
+    EXPECT_EQ(
+        session.refusal("SELECT pg_try_advisory_xact_lock(max(wid)::integer, 2) FROM wed_flow;"
+                        " UPDATE wed_flow SET at = 7 WHERE wid = (SELECT max(wid) FROM wed_flow)"),
+        "EB999"
+    );
+    EXPECT_EQ(session.refusal("INSERT INTO wed_flow (at) VALUES (2)"), "EB999");
+}
+
 TEST_F(Surface, settings_that_a_user_forges_change_nothing) {
     const std::string wid = start();
     const std::string id = one.value("SELECT instance_id FROM wed_flow");

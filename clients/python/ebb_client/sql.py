@@ -175,7 +175,9 @@ class Worker(Handlers):
             with self._lock:
                 self._running[context.job] = context
             self._jobs.put(context)
-        return len(rows) > 0 or len(ended) > 0
+        # A claim that found nothing is not repeated: what comes later rings.
+        has_found_nothing = free > 0 and not rows and len(ended) < _TOGETHER_MAX
+        return not has_found_nothing
 
     def _exchange(self, control, ended, free):
         try:

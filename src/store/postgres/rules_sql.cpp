@@ -27,6 +27,7 @@ std::string all_functions() {
         surface::types,
         surface::definition,
         surface::apply,
+        surface::plain,
         surface::rows,
         surface::claims,
         surface::steering,

@@ -244,23 +244,14 @@ BEGIN
     ) OR NOT ebb.work_is_at(p.instance_id, p.token, j.job);
 END $work$;
 
--- Hands in several outcomes and claims the next tasks, in one call. Each element of results has `job`
--- and either `output` (and perhaps `handle`), `error` {message, code, permanent, details}, or
--- `pause`: true. A stale one is ignored.
-CREATE OR REPLACE FUNCTION ebb.work_next(session uuid, results jsonb, n integer DEFAULT 1)
-RETURNS SETOF ebb.work_job
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+-- Hands in the outcomes of a call one by one: some have failed or paused, are there twice, or are not the worker's.
+CREATE OR REPLACE FUNCTION ebb.work_hand_in_each(worker ebb.workers, results jsonb) RETURNS void
+LANGUAGE plpgsql AS $work$
 DECLARE
-    worker ebb.workers := ebb.work_session($1);
     one jsonb;
     jobs text[] := '{}';
     outcomes jsonb[] := '{}';
 BEGIN
-    IF jsonb_typeof($2) IS DISTINCT FROM 'array' OR jsonb_array_length($2) > 1000 THEN
-        RAISE EXCEPTION 'The results are a JSON array of at most 1,000 objects.'
-            USING ERRCODE = 'EB011';
-    END IF;
     FOR i IN 0 .. jsonb_array_length($2) - 1 LOOP
         one := $2 -> i;
         jobs := array_append(jobs, one ->> 'job');
@@ -275,10 +266,81 @@ BEGIN
             outcomes := outcomes || ebb.work_completed(one -> 'output', one ->> 'handle');
         END IF;
     END LOOP;
-    IF cardinality(jobs) > 0 THEN
-        PERFORM ebb.work_hand_in_all(worker, jobs, outcomes);
+    PERFORM ebb.work_hand_in_all($1, jobs, outcomes);
+END $work$;
+
+-- Hands in several outcomes and claims the next tasks, in one call. Each element of results has `job`
+-- and either `output` (and perhaps `handle`), `error` {message, code, permanent, details}, or
+-- `pause`: true. A stale one is ignored.
+CREATE OR REPLACE FUNCTION ebb.work_next(session uuid, results jsonb, n integer DEFAULT 1)
+RETURNS SETOF ebb.work_job
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+#variable_conflict use_column
+DECLARE
+    wanted integer := $3;
+    outcomes integer := CASE WHEN jsonb_typeof($2) = 'array' THEN jsonb_array_length($2) END;
+    handed integer;
+    is_watched boolean;
+    ignored text;
+    -- include: turn_variables
+BEGIN
+    -- include: look_at_session
+    IF (outcomes BETWEEN 0 AND 1000) IS NOT TRUE THEN
+        RAISE EXCEPTION 'The results are a JSON array of at most 1,000 objects.'
+            USING ERRCODE = 'EB011';
     END IF;
-    IF $3 > 0 THEN
-        RETURN QUERY SELECT * FROM ebb.work_claim_for(worker, $3);
+    IF outcomes > 0 THEN
+        is_watched := own.is_known AND own.may_last;
+        IF is_watched THEN
+            ignored := set_config('ebb_work.is_watched', 'on', true);
+        END IF;
+        -- A row that has another version by now is not changed: the state that is read here may be older. Always in
+        -- one order, so that two sessions cannot wait for each other.
+        WITH results AS MATERIALIZED (
+            SELECT j.*, t.xmin AS row_version
+            FROM (
+                SELECT r.number, r.one ->> 'job' AS job, split_part(r.one ->> 'job', ':', 1)::uuid AS id,
+                       split_part(r.one ->> 'job', ':', 2)::bigint AS token,
+                       coalesce((r.one -> 'output')::text, 'null') AS output, r.one ->> 'handle' AS handle
+                FROM jsonb_array_elements($2) WITH ORDINALITY AS r (one, number)
+                WHERE r.one ->> 'job' ~ ('^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+                    || ':[0-9]{1,18}:[0-9]{1,18}:[0-9]{1,9}:[0-9]{1,9}$')
+                  AND NOT r.one ? 'error' AND (r.one -> 'pause' = 'true') IS NOT TRUE
+                OFFSET 0
+            ) AS j
+            JOIN ebb.tasks AS t ON t.instance_id = j.id AND t.token = j.token
+            WHERE t.lease_owner = owner AND octet_length(j.output) <= 1048576
+              AND (octet_length(j.handle) <= 1048576) IS NOT FALSE
+            ORDER BY j.id, j.token, j.number
+        )
+        UPDATE ebb.tasks AS t
+        SET outcome = '{"type":"step_completed","visit":' || (k.token ->> 'visit')
+                || ',"attempt":' || coalesce(k.token ->> 'attempt', '0')
+                || ',"pauses":' || coalesce(k.token ->> 'pauses', '0') || ',"worker":' || to_json(owner)::text
+                || ',"started_at":' || t.due_at || ',"output":' || to_json(r.output)::text
+                || coalesce(',"handle":' || to_json(nullif(r.handle, ''))::text, '') || '}',
+            handler = '', lease_owner = NULL, lease_until = NULL, due_at = own.now, lane = 1,
+            rank = own.now - 2000000 * i.priority::bigint
+        FROM results AS r JOIN ebb.instances AS i ON i.id = r.id AND i.finished_at IS NULL
+        CROSS JOIN LATERAL jsonb_array_elements(
+            CASE WHEN i.state LIKE '{%}' THEN (i.state::json -> 'tokens')::jsonb END
+        ) AS k (token)
+        WHERE t.instance_id = r.id AND t.token = r.token AND t.xmin = r.row_version AND t.lease_owner = owner
+          AND (k.token ->> 'id')::bigint = r.token AND (k.token ->> 'visit')::bigint = split_part(r.job, ':', 3)::bigint
+          AND coalesce((k.token ->> 'attempt')::integer, 0) = split_part(r.job, ':', 4)::integer
+          AND coalesce((k.token ->> 'pauses')::integer, 0) = split_part(r.job, ':', 5)::integer;
+        GET DIAGNOSTICS handed = ROW_COUNT;
+        IF is_watched THEN
+            ignored := set_config('ebb_work.is_watched', '', true);
+        ELSIF handed > 0 AND NOT own.is_known THEN
+            PERFORM ebb.work_ring(false);
+        END IF;
+        IF handed < outcomes THEN
+            PERFORM ebb.work_hand_in_each(own.worker, $2);
+        END IF;
+    END IF;
+    IF wanted > 0 THEN
+        -- include: claim_jobs
     END IF;
 END $work$;

@@ -192,8 +192,13 @@ CREATE OR REPLACE FUNCTION ebb.work_claim(session uuid, n integer DEFAULT 1)
 RETURNS SETOF ebb.work_job
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off AS $work$
+#variable_conflict use_column
+DECLARE
+    wanted integer := $2;
+    -- include: turn_variables
 BEGIN
-    RETURN QUERY SELECT * FROM ebb.work_claim_for(ebb.work_session($1), $2);
+    -- include: look_at_session
+    -- include: claim_jobs
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.work_claim_for(worker ebb.workers, n integer) RETURNS SETOF ebb.work_job
@@ -269,60 +274,8 @@ CREATE OR REPLACE FUNCTION ebb.work_lease(worker ebb.workers, ids uuid[], tokens
 RETURNS SETOF ebb.work_job
 LANGUAGE plpgsql AS $work$
 #variable_conflict use_column
+DECLARE
+    owner text := $1.id;
 BEGIN
-    RETURN QUERY
-    WITH leased AS (
-        UPDATE ebb.tasks AS t
-        SET lease_owner = $1.id, outcome = NULL, due_at = c.now,
-            lease_until = CASE WHEN c.timeout > 0 THEN c.now + c.timeout ELSE 9223372036854775807 END
-        FROM (
-            SELECT i.id, i.workflow, i.version, i.key, k.token AS state, l.token, n.now, s.handler, s.queue,
-                   s.is_compensation, s.timeout, s.max_attempts,
-                   coalesce(i.state::json ->> 'run', i.id::text) AS key_root,
-                   least(
-                       (k.token ->> 'deadline')::bigint, (i.state::json ->> 'deadline')::bigint,
-                       CASE WHEN s.timeout > 0 THEN n.now + s.timeout END
-                   ) AS deadline
-            FROM unnest($2, $3) AS l (id, token)
-            JOIN ebb.instances AS i ON i.id = l.id
-            CROSS JOIN (SELECT ebb.work_now() AS now OFFSET 0) AS n
-            CROSS JOIN LATERAL json_array_elements(
-                CASE WHEN i.state LIKE '{%}' THEN i.state::json -> 'tokens' END
-            ) AS k (token)
-            JOIN ebb.calls AS s
-                ON s.workflow = i.workflow AND s.version = i.version AND s.node = k.token ->> 'node'
-                AND s.is_compensation = (k.token ->> 'compensates' IS NOT NULL)
-            WHERE i.status IN ('running', 'compensating') AND (k.token ->> 'id')::bigint = l.token
-              AND coalesce(k.token ->> 'status', 'ready') IN ('ready', 'retrying')
-              AND k.token ->> 'parked' IS NULL AND k.token ->> 'stopping' IS NULL
-            OFFSET 0
-        ) AS c
-        WHERE t.instance_id = c.id AND t.token = c.token AND c.handler = t.handler AND c.queue = t.queue
-          AND NOT t.was_lost AND NOT t.is_stop
-        RETURNING c.*, t.rank
-    )
-    SELECT c.id || ':' || c.token || ':' || (c.state ->> 'visit') || ':' || (c.state ->> 'attempt') || ':'
-               || coalesce(c.state ->> 'pauses', '0'),
-           c.id, c.workflow, c.version, c.key, c.state ->> 'node', c.handler, c.queue,
-           (c.state ->> 'attempt')::integer,
-           c.max_attempts + coalesce((c.state ->> 'attempt_base')::integer, 0),
-           c.key_root || CASE
-               WHEN c.is_compensation THEN ':undo:' || (c.state ->> 'compensates')
-               ELSE ':' || (c.state ->> 'visit')
-           END,
-           CASE
-               WHEN c.is_compensation
-               THEN ebb.work_undone(c.id, (c.state ->> 'compensates')::bigint)
-               ELSE ebb.work_payload(c.id, (c.state ->> 'input')::bigint)
-           END,
-           CASE
-               WHEN c.state ->> 'payload' IS NOT NULL
-               THEN ebb.work_payload(c.id, (c.state ->> 'payload')::bigint)
-           END,
-           CASE WHEN c.is_compensation THEN (
-               SELECT json_build_object('idempotency_key', c.key_root || ':' || h.visit, 'step', h.node)
-               FROM ebb.history AS h WHERE h.instance_id = c.id AND h.seq = (c.state ->> 'compensates')::bigint
-           ) END,
-           to_timestamp(c.deadline / 1000000.0)
-    FROM leased AS c ORDER BY c.rank, c.id, c.token;
+    -- include: leased_jobs
 END $work$;

@@ -175,12 +175,12 @@ BEGIN
         UPDATE ebb.instances AS o SET lease_owner = NULL, lease_handler = NULL, lease_queue = NULL
         WHERE o.id = $2;
     END IF;
-    SELECT v.program INTO program FROM ebb.flow_versions AS v
+    SELECT v.program || '{}' INTO program FROM ebb.flow_versions AS v
     WHERE v.flow = $1.flow AND v.version = i.version;
     IF i.version >= $1.version THEN
         RETURN;
     END IF;
-    SELECT v.program INTO newer FROM ebb.flow_versions AS v WHERE v.flow = $1.flow AND v.version = $1.version;
+    SELECT v.program || '{}' INTO newer FROM ebb.flow_versions AS v WHERE v.flow = $1.flow AND v.version = $1.version;
     next := ebb.rules_follow(program, newer, i.state::json, i.version, $1.version);
     IF next.followed IS NULL THEN
         RETURN;

@@ -343,27 +343,34 @@ END $work$;
 -- flow, which knows the instance of the row.
 CREATE OR REPLACE FUNCTION ebb.flow_try_lock(flow text, wid bigint, tgid bigint, instance uuid) RETURNS boolean
 LANGUAGE plpgsql AS $work$
+#variable_conflict use_column
 DECLARE
-    free record;
-    claims jsonb := coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]');
+    one uuid := $4;
+    wanted bigint := $3;
+    job text;
+    trname text;
+    token bigint;
+    timeout bigint;
+    ignored text;
 BEGIN
-    IF $4 IS NULL THEN
+    IF one IS NULL THEN
         RETURN true;  -- as there: what follows finds no job
     END IF;
-    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock($4, $3)) THEN
+    IF NOT pg_try_advisory_xact_lock(ebb.flow_lock(one, wanted)) THEN
         RETURN false;
     END IF;
-    SELECT * INTO free FROM ebb.flow_free_job($1, $4, $3);
-    IF free.job IS NULL THEN
+    -- include: free_job
+    IF job IS NULL THEN
         RETURN true;
     END IF;
-    PERFORM ebb.flow_check_right($1, 'work:' || free.trname);
-    PERFORM set_config('ebb_surface.claims', (claims || jsonb_build_array(jsonb_build_object(
-        'flow', $1, 'wid', $2, 'tgid', $3, 'job', free.job, 'is_leased', false
-    )))::text, true);
+    PERFORM ebb.flow_check_right($1, 'work:' || trname);
     -- The server ends a session that overstays, and the job is free.
-    PERFORM set_config('idle_in_transaction_session_timeout', least(
-        greatest(free.timeout / 1000, 1), 2147483647
+    ignored := set_config('ebb_surface.claims', (
+        coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]') || jsonb_build_array(
+            jsonb_build_object('flow', $1, 'wid', $2, 'tgid', wanted, 'job', job, 'is_leased', false)
+        )
+    )::text, true) || set_config('idle_in_transaction_session_timeout', least(
+        greatest(timeout / 1000, 1), 2147483647
     )::text, true);
     RETURN true;
 END $work$;
@@ -374,26 +381,32 @@ CREATE OR REPLACE FUNCTION ebb.flow_free_job(
 )
 LANGUAGE plpgsql AS $work$
 #variable_conflict use_column
+DECLARE
+    one uuid := $2;
+    wanted bigint := $3;
 BEGIN
-    SELECT format('%s:%s:%s:%s:%s', i.id, k ->> 'id', k ->> 'visit', coalesce(k ->> 'attempt', '0'),
-               coalesce(k ->> 'pauses', '0')),
-           coalesce(r.rule ->> 'handler', r.name), t.token, coalesce((r.rule ->> 'timeout')::bigint, 3600000000)
-    INTO job, trname, token, timeout
-    FROM ebb.instances AS i
-    JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
-    CROSS JOIN LATERAL (
-        SELECT CASE WHEN $3 = 0 THEN '_EXCPT' ELSE x.rule ->> 'name' END AS name, x.rule FROM (
-            SELECT jsonb_path_query_first(
-                v.program, '$.triggers[*] ? (@.tgid == $tgid)', jsonb_build_object('tgid', $3)
-            ) AS rule
-        ) AS x
-    ) AS r
-    CROSS JOIN LATERAL jsonb_path_query(
-        i.state::jsonb, '$.tokens[*] ? (@.node == $name)', jsonb_build_object('name', r.name)
-    ) AS k
-    JOIN ebb.tasks AS t ON t.instance_id = i.id AND t.token = (k ->> 'id')::bigint
-    WHERE i.id = $2 AND i.workflow = $1 AND i.finished_at IS NULL AND t.lease_owner IS NULL AND t.handler <> ''
-      AND coalesce(k ->> 'status', 'ready') IN ('ready', 'retrying') AND (k ->> 'status' IS NULL OR t.lane <> 0)
-      AND k ->> 'compensates' IS NULL AND k ->> 'scope' IS NULL
-    LIMIT 1;
+    -- include: free_job
 END $work$;
+
+-- fragment: free_job
+SELECT format('%s:%s:%s:%s:%s', i.id, k ->> 'id', k ->> 'visit', coalesce(k ->> 'attempt', '0'),
+           coalesce(k ->> 'pauses', '0')),
+       coalesce(r.rule ->> 'handler', r.name), t.token, coalesce((r.rule ->> 'timeout')::bigint, 3600000000)
+INTO job, trname, token, timeout
+FROM ebb.instances AS i
+JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN wanted = 0 THEN '_EXCPT' ELSE x.rule ->> 'name' END AS name, x.rule FROM (
+        SELECT jsonb_path_query_first(
+            v.program, '$.triggers[*] ? (@.tgid == $tgid)', jsonb_build_object('tgid', wanted)
+        ) AS rule
+    ) AS x
+) AS r
+CROSS JOIN LATERAL jsonb_path_query(
+    i.state::jsonb, '$.tokens[*] ? (@.node == $name)', jsonb_build_object('name', r.name)
+) AS k
+JOIN ebb.tasks AS t ON t.instance_id = i.id AND t.token = (k ->> 'id')::bigint
+WHERE i.id = one AND i.workflow = $1 AND i.finished_at IS NULL AND t.lease_owner IS NULL AND t.handler <> ''
+  AND coalesce(k ->> 'status', 'ready') IN ('ready', 'retrying') AND (k ->> 'status' IS NULL OR t.lane <> 0)
+  AND k ->> 'compensates' IS NULL AND k ->> 'scope' IS NULL
+LIMIT 1;

@@ -75,7 +75,12 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
         'edges', (
             SELECT coalesce(jsonb_agg(n), '[]')
             FROM jsonb_array_elements($1 -> 'triggers') WITH ORDINALITY AS t (t, n) WHERE t ->> 'mode' = 'edge'
-        )
+        ),
+        -- No condition but those of triggers, which fire while they are true, and final ones.
+        'is_simple', $1 -> 'invariants' = '[]' AND $1 -> 'exceptions' = '[]' AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements($1 -> 'triggers') AS t (t)
+            WHERE t ->> 'mode' <> 'level' OR t ->> 'after' IS NOT NULL
+        ) AND bool_and(a ->> 'type' IN ('text', 'boolean', 'integer', 'uuid'))
     )
     FROM jsonb_array_elements($1 -> 'attributes') WITH ORDINALITY AS x (a, n)
 $work$;
@@ -215,17 +220,22 @@ BEGIN
             was text := current_setting('ebb_surface.projecting', true);
             ignored text;
         BEGIN
+            ignored := set_config('ebb_surface.projecting', $1::text, true);
+            UPDATE %1$I.wed_flow AS f SET (%2$s) = ROW(%3$s)
+            FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r, (
+                SELECT o.wid FROM %1$I.wed_flow AS o WHERE o.instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED
+            ) AS l
+            WHERE f.wid = l.wid AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s);
+            IF FOUND THEN
+                ignored := set_config('ebb_surface.projecting', coalesce(was, ''), true);
+                RETURN;
+            END IF;
             PERFORM 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
             IF FOUND THEN
-                ignored := set_config('ebb_surface.projecting', $1::text, true);
-                UPDATE %1$I.wed_flow AS f SET (%2$s) = ROW(%3$s)
-                FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r
-                WHERE f.instance_id = $1 AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s);
+                NULL;  -- it is as it should be
             ELSIF EXISTS (SELECT 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1) THEN
                 INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (%5$L, $1);
-                RETURN;
             ELSE
-                ignored := set_config('ebb_surface.projecting', $1::text, true);
                 INSERT INTO %1$I.wed_flow (instance_id, %2$s)
                 SELECT $1, %6$s FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r;
             END IF;

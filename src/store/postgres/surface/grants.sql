@@ -126,5 +126,5 @@ BEGIN
         PERFORM ebb.flow_let(one.flow, one.role);
     END LOOP;
     UPDATE ebb.flow_versions AS v SET program = v.program || ebb.rules_prepared(v.program)
-    WHERE NOT v.program ? 'names';
+    WHERE NOT v.program ? 'is_simple';
 END $do$;

@@ -102,7 +102,30 @@ DECLARE
     row jsonb;
     id uuid;
     ignored text;
+    usual record;
+    has_started boolean;
+    is_known boolean;
 BEGIN
+    IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
+        -- With || it is no longer compressed: much looks into it.
+        SELECT _f.flow, _f.version, _v.program || '{}' AS program, _n.ids,
+               pg_has_role(session_user, current_user, 'USAGE') AS is_owner,
+               EXISTS (SELECT 1 FROM ebb.flow_behind AS _b WHERE _b.flow = _f.flow) AS is_behind
+        INTO usual
+        FROM (SELECT string_agg(_new.instance_id::text, ',') AS ids, count(*) AS size FROM new_rows AS _new) AS _n
+        JOIN ebb.flows AS _f ON _f.flow = TG_ARGV[0] AND NOT _f.is_dirty AND _f.notify = 'none'
+        JOIN ebb.flow_versions AS _v ON _v.flow = _f.flow AND _v.version = _f.version
+        WHERE _n.size BETWEEN 1 AND 256 AND (_v.program ->> 'is_simple')::boolean;
+        IF FOUND THEN
+            IF NOT usual.is_owner THEN
+                PERFORM ebb.flow_check_right(TG_ARGV[0], 'start');
+            END IF;
+            -- include: plain_starts
+            IF has_started THEN
+                RETURN NULL;
+            END IF;
+        END IF;
+    END IF;
     -- No attribute has a name with a leading underscore.
     FOR row IN SELECT to_jsonb(_new) FROM new_rows AS _new ORDER BY _new.wid LOOP
         id := row ->> 'instance_id';
@@ -110,7 +133,7 @@ BEGIN
         IF program IS NULL THEN
             PERFORM ebb.flow_check_right(TG_ARGV[0], 'start');
             f := ebb.flow_of(TG_ARGV[0]);
-            SELECT v.program INTO program FROM ebb.flow_versions AS v
+            SELECT v.program || '{}' INTO program FROM ebb.flow_versions AS v
             WHERE v.flow = f.flow AND v.version = f.version;
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'The flow "%" has no trigger yet.', f.flow USING ERRCODE = 'EB007';
@@ -193,7 +216,7 @@ DECLARE
     strange text;
 BEGIN
     SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = instance FOR UPDATE;
-    SELECT v.program INTO program FROM ebb.flow_versions AS v
+    SELECT v.program || '{}' INTO program FROM ebb.flow_versions AS v
     WHERE v.flow = $1.flow AND v.version = $1.version;
     before := ebb.flow_values(program, was);
     after := ebb.flow_values(program, becomes);
@@ -236,11 +259,30 @@ DECLARE
     f ebb.flows;
     pair record;
 BEGIN
-    -- A commit of Ebb locks many instances in the order of their ids, and so do the writes of one statement.
     IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
+        SELECT _f.flow, _f.version, _f.notify, _v.program || '{}' AS program, _new.wid, _new.instance_id,
+               to_jsonb(_old) - '{wid,instance_id}'::text[] AS before,
+               to_jsonb(_new) - '{wid,instance_id}'::text[] AS after
+        INTO pair
+        FROM new_rows AS _new JOIN old_rows AS _old ON _old.wid = _new.wid AND _old.instance_id = _new.instance_id
+        JOIN ebb.flows AS _f ON _f.flow = TG_ARGV[0] AND NOT _f.is_dirty
+        JOIN ebb.flow_versions AS _v ON _v.flow = _f.flow AND _v.version = _f.version
+        WHERE (SELECT count(*) FROM new_rows) = 1;
+        IF FOUND AND ebb.flow_complete_plain(
+            pair.flow, pair.version, pair.notify, pair.program, pair.wid, pair.instance_id, pair.before, pair.after
+        ) THEN
+            RETURN NULL;
+        END IF;
+        -- A commit of Ebb locks many instances in the order of their ids, and so do the writes of one statement.
         PERFORM 1 FROM ebb.instances AS i
         WHERE i.id IN (SELECT _new.instance_id FROM new_rows AS _new) AND (SELECT count(*) FROM new_rows) > 1
         ORDER BY i.id FOR UPDATE;
+    ELSIF NOT EXISTS (
+        SELECT 1 FROM new_rows AS _new LEFT JOIN ebb.instances AS i
+            ON i.id = _new.instance_id AND i.id::text = current_setting('ebb_surface.projecting', true)
+        WHERE (to_jsonb(_new) @> (i.state::json #> '{rules,values}')::jsonb) IS NOT TRUE
+    ) THEN
+        RETURN NULL;  -- what flow_is_projection finds for most rows
     END IF;
     FOR pair IN
         SELECT to_jsonb(_old) AS was, to_jsonb(_new) AS becomes, _old.wid IS NULL AS is_new
@@ -324,8 +366,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work
 DECLARE
     vals jsonb;
 BEGIN
-    -- The reflex itself sees to the row.
-    IF current_setting('ebb_surface.deciding', true) = NEW.id::text THEN
+    -- The reflex itself sees to the row. It names one instance, or those of several rows.
+    IF position(NEW.id::text IN coalesce(current_setting('ebb_surface.deciding', true), '')) > 0 THEN
         RETURN NULL;
     END IF;
     IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = TG_ARGV[0]) THEN
