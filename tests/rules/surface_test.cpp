@@ -440,15 +440,11 @@ TEST(SurfaceUsual, is_decided_by_the_short_functions) {
             ""
         ) << session.message;
     }
-    EXPECT_EQ(
-        session.value("SELECT count(*) FROM ebb.instances WHERE status = 'completed'"), "1"
-    );
+    EXPECT_EQ(session.value("SELECT count(*) FROM ebb.instances WHERE status = 'completed'"), "1");
     // No condition holds: an exception, which is not usual. So is an instance that ends at once.
     EXPECT_EQ(
-        session.refusal(
-            "SELECT pg_try_advisory_xact_lock(max(wid)::integer, 2) FROM wed_flow;"
-            " UPDATE wed_flow SET at = 7 WHERE wid = (SELECT max(wid) FROM wed_flow)"
-        ),
+        session.refusal("SELECT pg_try_advisory_xact_lock(max(wid)::integer, 2) FROM wed_flow;"
+                        " UPDATE wed_flow SET at = 7 WHERE wid = (SELECT max(wid) FROM wed_flow)"),
         "EB999"
     );
     EXPECT_EQ(session.refusal("INSERT INTO wed_flow (at) VALUES (2)"), "EB999");

@@ -125,28 +125,28 @@ CREATE OR REPLACE FUNCTION ebb.work_ring_late() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $work$
 DECLARE
-    kind text;
-    begun bigint;
+    is_waiting boolean;
+    is_known boolean;
+    ignored text;
 BEGIN
-    -- As soon as this, it has been no longer than one statement may take.
-    IF clock_timestamp() < transaction_timestamp() + interval '2 ms' THEN
+    IF current_setting('ebb_work.rung', true) = NEW.handler || '/' || NEW.queue THEN
         RETURN NULL;
     END IF;
-    kind := NEW.handler || '/' || NEW.queue;
-    begun := (extract(epoch FROM transaction_timestamp()) * 1000000)::bigint;
-    IF current_setting('ebb_work.rung', true) = kind OR NOT EXISTS (
+    SELECT EXISTS (
         SELECT 1 FROM ebb.tasks AS t
         WHERE t.instance_id = NEW.instance_id AND t.token = NEW.token AND t.lane = 1 AND t.lease_owner IS NULL
-    ) THEN
-        RETURN NULL;
-    END IF;
-    PERFORM set_config('ebb_work.rung', kind, true);
-    PERFORM ebb.work_ring(EXISTS (
+    ), EXISTS (
         SELECT 1 FROM ebb.tasks AS t
         WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = NEW.handler AND t.queue = NEW.queue
-          AND t.due_at < begun AND t.xmin <> pg_current_xact_id()::xid
-          AND (t.instance_id, t.token) <> (NEW.instance_id, NEW.token)
-    ));
+          AND t.due_at < (extract(epoch FROM transaction_timestamp()) * 1000000)::bigint
+          AND t.xmin <> pg_current_xact_id()::xid AND (t.instance_id, t.token) <> (NEW.instance_id, NEW.token)
+    ) INTO is_waiting, is_known;
+    IF is_waiting THEN
+        ignored := set_config('ebb_work.rung', NEW.handler || '/' || NEW.queue, true);
+        IF NOT is_known THEN
+            PERFORM ebb.work_ring(false);
+        END IF;
+    END IF;
     RETURN NULL;
 END $work$;
 
