@@ -242,7 +242,8 @@ class Engine {
         Snapshot snapshot,
         std::string_view name,
         const Payload& payload = {},
-        std::string_view request_id = {}
+        std::string_view request_id = {},
+        std::string_view by = {}
     ) const;
 
     template <PayloadValue Value>
@@ -250,9 +251,10 @@ class Engine {
         Snapshot snapshot,
         std::string_view name,
         const Value& payload,
-        std::string_view request_id = {}
+        std::string_view request_id = {},
+        std::string_view by = {}
     ) const {
-        return signal(std::move(snapshot), name, detail::payload_of(payload), request_id);
+        return signal(std::move(snapshot), name, detail::payload_of(payload), request_id, by);
     }
 
     Snapshot cancel(Snapshot snapshot, std::string_view by = {}, std::string_view reason = {})

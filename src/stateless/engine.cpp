@@ -327,13 +327,17 @@ Snapshot Engine::decide(Snapshot snapshot, const PersonalDecision& decision) con
 }
 
 Snapshot Engine::signal(
-    Snapshot snapshot, std::string_view name, const Payload& given, std::string_view request_id
+    Snapshot snapshot,
+    std::string_view name,
+    const Payload& given,
+    std::string_view request_id,
+    std::string_view by
 ) const {
     Payload payload = given.empty() ? Payload("null") : given;
-    const PayloadLimits limits = core_->environment.limits();
+    const RequestOptions options{.by = std::string(by), .request_id = std::string(request_id)};
     return core_->request(
         std::move(snapshot),
-        make_signal(name, std::move(payload), {.request_id = std::string(request_id)}, limits)
+        make_signal(name, std::move(payload), options, core_->environment.limits())
     );
 }
 

@@ -254,7 +254,7 @@ class CallbackCases:
         self.refused(self.stranger().post(path, {}), 409, "not_waiting", USED)
         history = self.api.get(f"/instances/{instance}/history", payloads="full").json()["items"]
         [event] = [event for event in history if event["type"] == "signal_received"]
-        self.assertEqual(event["payload"], {"amount": 12.5})
+        self.assertEqual((event["payload"], event["worker"]), ({"amount": 12.5}, "mail:ann@example.com"))
         rows = self.api.get("/audit", action="answerCallback", limit=100).json()["items"]
         row = next(row for row in rows if row["outcome"] == "allowed")
         self.assertEqual((row["principal"], row["workflow"]), ("mail:ann@example.com", "pay"))

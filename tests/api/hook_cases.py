@@ -148,7 +148,7 @@ class HookCases:
             self.assertEqual(signaled["instance"], instance)
         events = self.api.get(f"/instances/{instance}/history", payloads="full").json()["items"]
         signals = [event for event in events if event["type"] == "signal_received"]
-        self.assertEqual([event["payload"] for event in signals], [7])
+        self.assertEqual([(event["payload"], event["worker"]) for event in signals], [(7, "hook:signal")])
 
     def test_what_cannot_be_mapped_is_refused(self):
         self.put_hook("strict", scheme="token", secret=SECRET, key="${ body.id }")

@@ -104,6 +104,11 @@ TEST_F(SqlRequests, start_and_steer_an_instance_to_its_end) {
     shop(call("decide", id, ", 'approve', 'confirm', by => 'ada'"));
     work();
     EXPECT_EQ(status(id), InstanceStatus::Completed);
+    std::string sender;
+    for (const HistoryEntry& entry : engine_->history(id)) {
+        if (entry.type == "signal_received") sender = entry.worker;
+    }
+    EXPECT_EQ(sender, "sql_shop");
     EXPECT_THAT(
         refused(call("signal", id, ", 'paid'")), HasSubstr("has ended: its status is completed")
     );

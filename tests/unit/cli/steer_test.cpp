@@ -129,8 +129,9 @@ TEST_F(CliSteer, decide_needs_the_role_and_a_wait) {
 TEST_F(CliSteer, signal_carries_a_payload) {
     const std::string id = start(kSignal);
     world.input = "{\"to\":\"eve\"}";
-    EXPECT_EQ(world.run_db({"signal", id, "delivered", "--payload", "-"}).code, 0);
+    EXPECT_EQ(world.run_db({"signal", id, "delivered", "--payload", "-", "--by", "bob"}).code, 0);
     world.run_db({"worker", "--allow-exec", "--once", "-q"});
+    EXPECT_NE(world.run_db({"history", id}).out.find("bob"), std::string::npos);
     const Json json = Json::parse(world.run_db({"show", id, "--json"}).out);
     EXPECT_EQ(json["status"], "completed");
     EXPECT_EQ(json["output"]["to"], "eve");

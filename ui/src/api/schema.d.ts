@@ -295,7 +295,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sends a signal
-         * @description Anyone who has the link can send the signal that the instance waits for now, once and without a login. Use it in messages that your program sends itself. Naming another person in `by` requires the permission `act_as`.
+         * @description The link sends the signal that the instance waits for now. It works once and without a login, for anyone who has it. Use it in messages that your own program sends. Naming another person in `by` requires the permission `act_as`.
          */
         post: operations["makeCallback"];
         delete?: never;

@@ -244,7 +244,8 @@ BEGIN
     ) OR NOT ebb.work_is_at(p.instance_id, p.token, j.job);
 END $work$;
 
--- Hands in the outcomes of a call one by one: some have failed or paused, are there twice, or are not the worker's.
+-- Hands in the outcomes of a call one by one: for failures, pauses, jobs that occur twice, and jobs that the worker no
+-- longer has.
 CREATE OR REPLACE FUNCTION ebb.work_hand_in_each(worker ebb.workers, results jsonb) RETURNS void
 LANGUAGE plpgsql AS $work$
 DECLARE
@@ -295,8 +296,8 @@ BEGIN
         IF is_watched THEN
             ignored := set_config('ebb_work.is_watched', 'on', true);
         END IF;
-        -- A row that has another version by now is not changed: the state that is read here may be older. Always in
-        -- one order, so that two sessions cannot wait for each other.
+        -- A row that has a newer version by now is not changed, because the state that was read may be older. The
+        -- order is always the same, so that two sessions cannot wait for each other.
         WITH results AS MATERIALIZED (
             SELECT j.*, t.xmin AS row_version
             FROM (

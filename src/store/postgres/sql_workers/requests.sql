@@ -100,7 +100,7 @@ BEGIN
     END IF;
     PERFORM ebb.request_check_text($3::text, 'payload', 1048576);
     PERFORM ebb.request_send($1, 'signal', 'signal', jsonb_build_object(
-        'name', $2, 'payload', coalesce($3, 'null')::text
+        'name', $2, 'payload', coalesce($3, 'null')::text, 'by', session_user::text
     ), $4);
 END $work$;
 

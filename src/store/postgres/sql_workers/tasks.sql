@@ -5,31 +5,19 @@ CREATE OR REPLACE FUNCTION ebb.work_places(worker ebb.workers)
 RETURNS TABLE (handler text, queue text, workflows text[], is_limited boolean)
 LANGUAGE plpgsql VOLATILE AS $work$
 #variable_conflict use_column
+DECLARE
+    own ebb.workers := $1;
 BEGIN
     RETURN QUERY
-    WITH RECURSIVE found AS (
-        SELECT h.handler, (
-            SELECT t.queue FROM ebb.tasks AS t
-            WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = h.handler
-            ORDER BY t.queue LIMIT 1
-        ) AS queue
-        FROM unnest($1.handlers) AS h (handler)
-        UNION ALL
-        SELECT f.handler, (
-            SELECT t.queue FROM ebb.tasks AS t
-            WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = f.handler
-              AND t.queue > f.queue
-            ORDER BY t.queue LIMIT 1
-        )
-        FROM found AS f WHERE f.queue IS NOT NULL
-    )
+    WITH RECURSIVE
+    -- include: due_places
     SELECT f.handler, f.queue,
            CASE WHEN NOT bool_or(r.workflow = '*') THEN array_agg(r.workflow) END,
            EXISTS (SELECT 1 FROM ebb.queues AS q WHERE q.name = f.queue)
     FROM found AS f
     JOIN ebb.work_rights AS r ON r.handler IN (f.handler, '*') AND r.queue IN (f.queue, '*')
     JOIN pg_roles AS p ON p.rolname = r.role AND pg_has_role(session_user, p.oid, 'USAGE')
-    WHERE f.queue IS NOT NULL AND ($1.queues = '{}' OR f.queue = ANY ($1.queues))
+    WHERE f.queue IS NOT NULL AND (own.queues = '{}' OR f.queue = ANY (own.queues))
     GROUP BY f.handler, f.queue;
 END $work$;
 

@@ -1,6 +1,6 @@
--- The parts of a call that hands in and claims. Each transaction must set up each statement and each expression
--- of a function, which costs more than what they do for one task. So the usual call has four statements. It leaves
--- what is rare to functions that look at more.
+-- The parts of a call that hands in outcomes and claims tasks. Each transaction sets up each statement and each
+-- expression of a function, which costs more than their work on one task. So the usual call has four statements, and
+-- leaves rare cases to functions that look at more.
 
 -- fragment: turn_variables
 own record;
@@ -11,7 +11,7 @@ seen bigint;
 leased integer;
 
 -- fragment: look_at_session
--- `is_plain`: a claim has nothing to see to but the due tasks of queues without limits.
+-- `is_plain`: a claim only has to look at the due tasks of queues without limits.
 SELECT w.id, w.handlers, w.queues, w AS worker, m.now,
        NOT (
            w.expires_at < m.now + w.lease * 2 / 3
@@ -41,24 +41,10 @@ IF NOT own.is_plain OR (wanted BETWEEN 1 AND 1000) IS NOT TRUE THEN
     RETURN QUERY SELECT * FROM ebb.work_claim_for(own.worker, wanted);
     RETURN;
 END IF;
--- As work_find_due, but only the first ones are asked whether they may be run. Other sessions take the same ones, so
--- there are more than are wanted.
-WITH RECURSIVE found AS (
-    SELECT h.handler, (
-        SELECT t.queue FROM ebb.tasks AS t
-        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = h.handler
-        ORDER BY t.queue LIMIT 1
-    ) AS queue
-    FROM unnest(own.handlers) AS h (handler)
-    UNION ALL
-    SELECT f.handler, (
-        SELECT t.queue FROM ebb.tasks AS t
-        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = f.handler
-          AND t.queue > f.queue
-        ORDER BY t.queue LIMIT 1
-    )
-    FROM found AS f WHERE f.queue IS NOT NULL
-),
+-- As work_find_due, but only the first tasks are checked for whether this worker may run them. Other sessions look at
+-- the same tasks, so there are more candidates than are wanted.
+WITH RECURSIVE
+-- include: due_places,
 rights AS MATERIALIZED (
     SELECT r.handler, r.queue, r.workflow FROM ebb.work_rights AS r
     WHERE pg_has_role(session_user, to_regrole(quote_ident(r.role))::oid, 'USAGE')
@@ -96,7 +82,7 @@ INTO ids, tokens, seen FROM (
     LIMIT wanted
 ) AS l;
 IF seen = wanted + least(3 * wanted, 64) + 4 AND (cardinality(ids) < wanted) IS NOT FALSE THEN
-    -- Others have the first ones, or they are not for this worker.
+    -- Other sessions have the first tasks, or this worker may not run them.
     RETURN QUERY SELECT * FROM ebb.work_claim_for(own.worker, wanted);
     RETURN;
 END IF;
@@ -112,6 +98,25 @@ IF leased < cardinality(ids) THEN
     WHERE t.instance_id = l.id AND t.token = l.token AND t.lease_owner IS NULL;
     PERFORM ebb.work_ring(false);
 END IF;
+
+-- fragment: due_places
+-- The (handler, queue) pairs that have due tasks, from the index: one look for each pair. `own`: the worker.
+found AS (
+    SELECT h.handler, (
+        SELECT t.queue FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = h.handler
+        ORDER BY t.queue LIMIT 1
+    ) AS queue
+    FROM unnest(own.handlers) AS h (handler)
+    UNION ALL
+    SELECT f.handler, (
+        SELECT t.queue FROM ebb.tasks AS t
+        WHERE t.lane = 1 AND t.lease_owner IS NULL AND t.handler = f.handler
+          AND t.queue > f.queue
+        ORDER BY t.queue LIMIT 1
+    )
+    FROM found AS f WHERE f.queue IS NOT NULL
+)
 
 -- fragment: leased_jobs
 RETURN QUERY

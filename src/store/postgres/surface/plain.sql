@@ -1,10 +1,12 @@
 -- name: plain
--- The usual completion of a claimed job by an UPDATE, decided and written with three statements. It is one where
--- nothing is pending but the job, nothing has happened since it fired, and one transition follows or the instance ends.
--- Each transaction must set up each expression and each statement of PL/pgSQL that it comes to, so this costs half of
--- what rules_decide and flow_apply do, which decide all that is not usual. A test compares both with the kernel.
+-- The usual completion of a claimed job by an UPDATE, decided and written with three statements. A completion is usual
+-- if nothing but the job is pending, nothing has happened since the job fired, and one transition follows or the
+-- instance ends. rules_decide and flow_apply decide all other completions. They cost twice as much, because each
+-- transaction sets up each expression and each statement of PL/pgSQL that it runs. A test compares both ways with the
+-- kernel.
 
--- Answers whether it was a usual one; if not, nothing is written. `before`, `after`: the attributes of the row.
+-- Returns whether the completion was a usual one; otherwise it writes nothing. `before`, `after`: the attributes of the
+-- row.
 CREATE OR REPLACE FUNCTION ebb.flow_complete_plain(
     flow text, version integer, notify text, program jsonb, wid bigint, id uuid, before jsonb, after jsonb
 ) RETURNS boolean
@@ -107,7 +109,7 @@ BEGIN
         WHERE m.faults = '{}' AND octet_length(n.vals) < 65000 AND (r.ended IS NOT NULL OR r.fired = 1)
         FOR UPDATE OF k
     ) AS w;
-    -- A setting may be forged, but not the lock.
+    -- A session can forge the setting, but not the lock.
     IF NOT FOUND OR NOT pg_try_advisory_xact_lock(ebb.flow_lock($6, d.tgid)) THEN
         RETURN false;
     END IF;
@@ -173,7 +175,7 @@ VALUES (
 ), (
 
 -- fragment: plain_starts
--- The instances of new rows, if each of them fires transitions and ends not at once. `usual`: the flow.
+-- Starts the instances of new rows, if each of them fires a transition and none of them ends at once. `usual`: the flow.
 ignored := set_config('ebb_surface.deciding', usual.ids, true) || set_config(
     'ebb_work.is_watched', CASE WHEN statement_timestamp() <> transaction_timestamp() THEN 'on' ELSE '' END, true
 );

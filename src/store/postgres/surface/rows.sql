@@ -107,7 +107,7 @@ DECLARE
     is_known boolean;
 BEGIN
     IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
-        -- With || it is no longer compressed: much looks into it.
+        -- The operator || unpacks it once: many expressions look into it.
         SELECT _f.flow, _f.version, _v.program || '{}' AS program, _n.ids,
                pg_has_role(session_user, current_user, 'USAGE') AS is_owner,
                EXISTS (SELECT 1 FROM ebb.flow_behind AS _b WHERE _b.flow = _f.flow) AS is_behind
