@@ -242,8 +242,7 @@ class Engine {
         Snapshot snapshot,
         std::string_view name,
         const Payload& payload = {},
-        std::string_view request_id = {},
-        std::string_view by = {}
+        std::string_view request_id = {}
     ) const;
 
     template <PayloadValue Value>
@@ -251,10 +250,9 @@ class Engine {
         Snapshot snapshot,
         std::string_view name,
         const Value& payload,
-        std::string_view request_id = {},
-        std::string_view by = {}
+        std::string_view request_id = {}
     ) const {
-        return signal(std::move(snapshot), name, detail::payload_of(payload), request_id, by);
+        return signal(std::move(snapshot), name, detail::payload_of(payload), request_id);
     }
 
     Snapshot cancel(Snapshot snapshot, std::string_view by = {}, std::string_view reason = {})

@@ -330,11 +330,10 @@ Snapshot Engine::signal(
     Snapshot snapshot,
     std::string_view name,
     const Payload& given,
-    std::string_view request_id,
-    std::string_view by
+    std::string_view request_id
 ) const {
     Payload payload = given.empty() ? Payload("null") : given;
-    const RequestOptions options{.by = std::string(by), .request_id = std::string(request_id)};
+    const RequestOptions options{.request_id = std::string(request_id)};
     return core_->request(
         std::move(snapshot),
         make_signal(name, std::move(payload), options, core_->environment.limits())

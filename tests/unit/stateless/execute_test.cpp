@@ -191,13 +191,6 @@ TEST(Stateless, a_repeated_request_changes_nothing) {
     EXPECT_EQ(engine.signal(once, "go", Payload::text("1"), "r1").to_json(), once.to_json());
 }
 
-TEST(Stateless, a_signal_names_its_sender) {
-    StatelessWorld world;
-    const auto engine = world.engine(workflow({node("go", Signal{})}));
-    const Snapshot sent = engine.signal(engine.start("test"), "go", Payload::text("1"), "", "ada");
-    EXPECT_NE(sent.to_json().find(R"("worker":"ada")"), std::string::npos) << sent.to_json();
-}
-
 TEST(Stateless, dead_letters_are_requeued) {
     StatelessWorld world;
     world.fails("a", 1);
