@@ -100,16 +100,16 @@ Definition three_steps() {
     return WorkflowBuilder("bench").step("a").step("b").step("c").build();
 }
 
-std::vector<double> run_one_at_a_time(Store& store, double seconds) {
+std::vector<double> run_one_at_a_time(Store& store, double seconds, const Definition& definition) {
     const HandlerRegistry handlers = three_no_op_handlers();
     Engine engine(store, handlers);
-    engine.register_workflow(three_steps());
+    engine.register_workflow(definition);
     engine.run();
     std::vector<double> latencies_ms;
     const auto start = SteadyClock::now();
     while (seconds_since(start) < seconds) {
         const auto began = SteadyClock::now();
-        if (engine.wait(engine.start("bench", Payload::text("{}")).id).status !=
+        if (engine.wait(engine.start(definition.name, Payload::text("{}")).id).status !=
             InstanceStatus::Completed) {
             throw std::runtime_error("a workflow did not complete");
         }

@@ -16,8 +16,11 @@ double cpu_seconds();
 HandlerRegistry three_no_op_handlers();
 Definition three_steps();
 
-/// One workflow after another, from start() to its result. Milliseconds of each.
-std::vector<double> run_one_at_a_time(Store& store, double seconds);
+/// One workflow after another, from start() to its result. Milliseconds of each. The handlers of
+/// `definition` are those of three_no_op_handlers().
+std::vector<double> run_one_at_a_time(
+    Store& store, double seconds, const Definition& definition = three_steps()
+);
 
 /// The workflows of one run. It may lie in memory that several processes share, whose workers then
 /// end each other's workflows.

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -13,6 +14,7 @@
 
 #include <ebb/error.h>
 
+#include "call/request.h"
 #include "core/filter/filter.h"
 #include "engine/core.h"
 #include "engine/rerun.h"
@@ -24,8 +26,10 @@ namespace ebb::engine {
 
 namespace {
 
-/// So many act at the same time: their commits are written together.
+/// So many threads act at the same time, each on so many instances, whose commits are written
+/// together.
 constexpr int kActors = 8;
+constexpr std::size_t kActsTogether = 64;
 /// A turn ends after this time, so that a bulk that is paused or canceled stops, and its progress
 /// is seen.
 constexpr Duration kTurnTime = std::chrono::seconds(2);
@@ -103,6 +107,7 @@ class BulkTurn {
     )
         : store_(store),
           engine_(engine),
+          core_(Engine::Core::of(engine)),
           job_(job),
           author_(bulk_author(job, bulk)),
           context_(context),
@@ -161,21 +166,22 @@ class BulkTurn {
 
     void act_on_all() {
         std::vector<std::jthread> others;
-        const auto count = std::min<std::size_t>(kActors, acts_.size());
-        for (std::size_t i = 1; i < count; ++i) others.emplace_back([this] { act_on_some(); });
-        act_on_some();
+        const std::size_t parts = (acts_.size() + kActsTogether - 1) / kActsTogether;
+        const auto count = std::min<std::size_t>(kActors, parts);
+        for (std::size_t i = 1; i < count; ++i) others.emplace_back([this] { act_on_parts(); });
+        act_on_parts();
         others.clear();
         const Lock lock(mutex_);
         if (trouble_) std::rethrow_exception(trouble_);
     }
 
     /// The acts that are begun are the first ones.
-    void act_on_some() {
+    void act_on_parts() {
         try {
             while (!is_over()) {
-                const std::size_t at = taken_++;
+                const std::size_t at = taken_.fetch_add(kActsTogether);
                 if (at >= acts_.size()) return;
-                act(acts_[at]);
+                act_on(std::span(acts_).subspan(at, std::min(kActsTogether, acts_.size() - at)));
             }
         } catch (...) {
             const Lock lock(mutex_);
@@ -188,37 +194,76 @@ class BulkTurn {
         return has_trouble_ || context_.stop.stop_requested() || Steady::now() >= until_;
     }
 
-    void act(Act& act) {
-        for (int tries = 0;; ++tries) {
-            try {
-                return act_at_revision(act);
-            } catch (const Error& error) {
-                const bool is_late = error.code() == ErrorCode::RevisionChanged;
-                if (is_late && tries < kTriesMax) {
-                    act.row.reset();
-                    continue;
-                }
-                const auto outcome = outcome_of_error(error);
-                if (!outcome) throw;
-                act.outcome = *outcome;
-                act.code = ebb::to_string(error.code());
-                act.message = clean_text(error.what(), kMessageBytesMax);
-                return;
-            }
-        }
+    void act_on(std::span<Act> acts) {
+        std::vector<Act*> left;
+        for (Act& act : acts) left.push_back(&act);
+        for (int tries = 0; !left.empty(); ++tries) left = try_all(left, tries < kTriesMax);
     }
 
-    /// No other call of this turn has acted before this revision, nor can any after it.
-    void act_at_revision(Act& act) {
+    /// Returns those whose instance has changed since it was read.
+    std::vector<Act*> try_all(const std::vector<Act*>& acts, bool may_repeat) {
+        std::vector<Act*> again;
+        const auto attempt = [&](Act& act, auto&& part) {
+            try {
+                part();
+            } catch (const Error& error) {
+                if (error.code() == ErrorCode::RevisionChanged && may_repeat) {
+                    act.row.reset();
+                    again.push_back(&act);
+                } else {
+                    note_error(act, error);
+                }
+            }
+        };
+        std::vector<Act*> asking;
+        std::vector<Engine::Core::Asked> asked;
+        for (Act* act : acts) {
+            attempt(*act, [&] {
+                auto request = prepare(*act);
+                if (!request) return;
+                asked.push_back(std::move(*request));
+                asking.push_back(act);
+            });
+        }
+        const auto answers = core_.ask_all(std::move(asked));
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+            attempt(*asking[i], [&] { conclude(*asking[i], answers[i]); });
+        }
+        return again;
+    }
+
+    /// Throws the store's troubles.
+    static void note_error(Act& act, const Error& error) {
+        const auto outcome = outcome_of_error(error);
+        if (!outcome) throw;
+        act.outcome = *outcome;
+        act.code = ebb::to_string(error.code());
+        act.message = clean_text(error.what(), kMessageBytesMax);
+    }
+
+    /// None if nothing is left to ask for. No other call of this turn has acted before the revision
+    /// that the request names, nor can any after it.
+    std::optional<Engine::Core::Asked> prepare(Act& act) {
         if (!act.row) act.row = store_.load(act.id);
         if (!act.row || !is_in_bulk(job_, act.row->workflow) || act.id >= job_.before) {
             act.row.reset();  // not even its key is shown
             throw Error(ErrorCode::InstanceNotFound, "There is no such instance.");
         }
-        if (job_.action == BulkAction::Rerun) return rerun(act);
+        if (job_.action == BulkAction::Rerun) {
+            rerun(act);
+            return std::nullopt;
+        }
         const bool is_untouched = act.row->updated_at < job_.at - kClockMargin;
-        const bool has_changed =
-            (!is_untouched && was_acted_on(act.id)) || steer(act.id, act.row->revision);
+        if (!is_untouched && was_acted_on(act.id)) {
+            act.outcome = ActOutcome::Done;
+            return std::nullopt;
+        }
+        return Engine::Core::Asked{make_live(*act.row, core_.programs), event(), act.row->revision};
+    }
+
+    void conclude(Act& act, const Reply::Answer& answer) {
+        const bool has_changed = Engine::Core::has_changed(answer);
+        if (answer.has_stopping_token) core_.end_stopped(act.id);
         act.outcome = has_changed ? ActOutcome::Done : ActOutcome::Unchanged;
     }
 
@@ -270,26 +315,22 @@ class BulkTurn {
         return json.is_object() && json.value("by", Json()) == Json(author_);
     }
 
-    /// Returns whether anything has changed.
-    bool steer(const InstanceId& id, std::int64_t revision) {
-        const RequestOptions options{
-            .by = author_, .reason = job_.reason, .expected_revision = revision
-        };
+    Event event() const {
         switch (job_.action) {
             case BulkAction::Cancel:
-                return engine_.cancel(id, options);
+                return make_cancel(author_, job_.reason);
             case BulkAction::Abort:
-                return engine_.abort(id, options);
+                return make_abort(author_, job_.reason);
             case BulkAction::Pause:
-                return engine_.pause(id, options);
+                return make_pause(author_, job_.reason);
             case BulkAction::Resume:
-                return engine_.resume(id, options);
+                return make_resume(author_);
             case BulkAction::Requeue:
-                return engine_.requeue(id, {.by = author_, .expected_revision = revision});
+                return make_requeue({.by = author_}, core_.environment.limits());
             case BulkAction::Rerun:
                 break;  // it starts others, and leaves this one as it is
         }
-        return false;
+        throw Error(ErrorCode::InvalidArgument, "A rerun is no request to an instance.");
     }
 
     /// Takes over what was done, and where the next turn begins.
@@ -342,6 +383,7 @@ class BulkTurn {
 
     Store& store_;
     Engine& engine_;
+    Engine::Core& core_;
     const BulkJob& job_;
     const std::string author_;
     const StepContext& context_;

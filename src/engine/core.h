@@ -76,8 +76,20 @@ class Engine::Core {
     );
 
     // steering.cpp
-    /// Makes `event` happen to the instance. Throws what it is refused for.
-    /// `expected_revision`: refused if the instance has another one by then.
+    struct Asked {
+        engine::LivePtr instance;  ///< as the caller has read it
+        Event event;
+        std::optional<std::int64_t> expected_revision{};  ///< refused if it has another one by then
+    };
+
+    /// Makes each event happen to its instance. The answers are in the same order.
+    std::vector<engine::Reply::Answer> ask_all(std::vector<Asked> asked);
+    /// Whether anything has changed. Throws what the request was refused for.
+    static bool has_changed(const engine::Reply::Answer& answer);
+    /// Brings to their end the tasks that a request has stopped, as far as no worker holds them.
+    void end_stopped(const InstanceId& id);
+
+    /// Loads the instance and makes `event` happen to it. Throws what it is refused for.
     engine::Reply::Answer request(
         const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision = {}
     );
@@ -85,7 +97,7 @@ class Engine::Core {
     bool request_change(
         const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
     );
-    /// The same, and brings to their end what it stops, as far as no worker holds it.
+    /// The same, and ends what it stops.
     bool request_stop(
         const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
     );

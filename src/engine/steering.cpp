@@ -15,41 +15,60 @@ constexpr int kStopRoundsMax = 1'000;
 
 }  // namespace
 
+std::vector<engine::Reply::Answer> Engine::Core::ask_all(std::vector<Asked> asked) {
+    std::vector<engine::ReplyPtr> replies;
+    replies.reserve(asked.size());
+    for (Asked& each : asked) {
+        replies.push_back(std::make_shared<engine::Reply>());
+        committer.post(engine::item::Request{
+            std::move(each.event), std::move(each.instance), replies.back(), each.expected_revision
+        });
+    }
+    committer.combine(engine::Committer::Role::Guest);
+    std::vector<engine::Reply::Answer> answers;
+    answers.reserve(replies.size());
+    for (const engine::ReplyPtr& reply : replies) answers.push_back(reply->wait());
+    tell_others();
+    return answers;
+}
+
+bool Engine::Core::has_changed(const engine::Reply::Answer& answer) {
+    if (answer.error) std::rethrow_exception(answer.error);
+    if (answer.verdict == Decision::Verdict::Refused) throw_refusal(answer.refusal);
+    return answer.verdict == Decision::Verdict::Changed;
+}
+
+void Engine::Core::end_stopped(const InstanceId& id) {
+    // The holders of other tasks stop those. These are stopped here, so that the instance ends even
+    // if no worker is alive.
+    for (int round = 0; round < kStopRoundsMax && claimer.claim_stops(id) > 0; ++round) {
+        committer.combine(engine::Committer::Role::Guest);
+    }
+    tell_others();
+}
+
 engine::Reply::Answer Engine::Core::request(
     const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
 ) {
-    const auto reply = std::make_shared<engine::Reply>();
-    committer.post(engine::item::Request{
-        std::move(event), engine::make_live(load(id), programs), reply, expected_revision
-    });
-    committer.combine(engine::Committer::Role::Guest);
-    engine::Reply::Answer answer = reply->wait();
-    tell_others();
-    if (answer.error) std::rethrow_exception(answer.error);
-    if (answer.verdict == Decision::Verdict::Refused) throw_refusal(answer.refusal);
+    std::vector<Asked> asked;
+    asked.push_back({engine::make_live(load(id), programs), std::move(event), expected_revision});
+    engine::Reply::Answer answer = std::move(ask_all(std::move(asked)).front());
+    has_changed(answer);
     return answer;
 }
 
 bool Engine::Core::request_change(
     const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
 ) {
-    const auto answer = request(id, std::move(event), expected_revision);
-    return answer.verdict == Decision::Verdict::Changed;
+    return has_changed(request(id, std::move(event), expected_revision));
 }
 
 bool Engine::Core::request_stop(
     const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
 ) {
     const auto answer = request(id, std::move(event), expected_revision);
-    const bool has_changed = answer.verdict == Decision::Verdict::Changed;
-    if (!answer.has_stopping_token) return has_changed;
-    // Tasks that no worker holds are stopped here, so that the instance ends even if no worker is
-    // alive. The holders of other tasks stop those.
-    for (int round = 0; round < kStopRoundsMax && claimer.claim_stops(id) > 0; ++round) {
-        committer.combine(engine::Committer::Role::Guest);
-    }
-    tell_others();
-    return has_changed;
+    if (answer.has_stopping_token) end_stopped(id);
+    return has_changed(answer);
 }
 
 }  // namespace ebb

@@ -6,16 +6,14 @@
 
 #include "engine/live_instance.h"
 #include "engine/lookout.h"
-#include "server/api/payloads.h"
 #include "server/api/problem.h"
 #include "server/api/service.h"
 #include "server/remote/desk.h"
+#include "server/remote/poll_answer.h"
 
 namespace ebb::server {
 
 namespace {
-
-using view::Json;
 
 constexpr Duration kClaimPauseMin = std::chrono::milliseconds(5);
 constexpr Duration kClaimPauseMax = std::chrono::seconds(1);
@@ -56,41 +54,6 @@ bool ends_attempt(HistoryType type) {
 bool has_to_stop(const engine::Attempt& attempt) {
     return attempt.stop_token().stop_requested() &&
            attempt.stop_reason() != engine::Attempt::StopReason::LeaseLost;
-}
-
-Json task_json(const std::string& token, const StepContext& context, PayloadDocument& document) {
-    Json task = {
-        {"task", token},
-        {"instance", context.instance.to_string()},
-        {"workflow", context.workflow},
-        {"version", context.workflow_version},
-        {"step", context.step},
-        {"handler", context.handler},
-        {"attempt", context.attempt},
-        {"max_attempts", context.max_attempts},
-        {"pauses", context.pauses},
-        {"idempotency_key", context.idempotency_key},
-        {"deadline", view::time_json(context.deadline)},
-        {"is_compensation", context.compensates.has_value()},
-        {"payload", context.payload ? document.value(*context.payload) : Json(nullptr)},
-        {"metadata", document.value(context.metadata)},
-    };
-    if (std::string trace = context.traceparent(); !trace.empty()) {
-        task["traceparent"] = std::move(trace);
-    }
-    return task;
-}
-
-Json results_json(const std::vector<TaskResult>& results) {
-    Json json = Json::array();
-    for (const TaskResult& result : results) {
-        Json one = {{"task", result.token}, {"outcome", to_string(result.outcome)}};
-        if (!result.code.empty()) {
-            one["problem"] = {{"code", result.code}, {"detail", result.detail}};
-        }
-        json.push_back(std::move(one));
-    }
-    return json;
 }
 
 }  // namespace
@@ -335,10 +298,8 @@ bool RemoteWorker::has_to_tell() const {
 }
 
 void RemoteWorker::answer(const Parked& poll, const std::vector<TaskResult>& results) {
-    // A worker sees what its handlers need.
-    PayloadDocument document({.mode = "full"});
-    Json tasks = Json::array();
-    Json stops = Json::array();
+    PollAnswer text;
+    std::vector<std::string_view> stops;
     std::size_t bytes = 0;
     // What is held under this name is another server's now: the worker is served there.
     int room = is_displaced() ? 0 : std::min(poll.free, WorkerDesk::kTasksMax);
@@ -349,23 +310,22 @@ void RemoteWorker::answer(const Parked& poll, const std::vector<TaskResult>& res
             continue;
         }
         bytes += offered.input.size();
-        const bool is_too_much = !tasks.empty() && bytes > WorkerDesk::kAnswerBytesMax;
+        const bool is_too_much = text.has_tasks() && bytes > WorkerDesk::kAnswerBytesMax;
         if (room == 0 || is_too_much) continue;
         --room;
         offered.is_delivered = true;
-        Json task = task_json(token, detail::context_of(*offered.completion), document);
-        task["input"] = document.value(offered.input);
-        tasks.push_back(std::move(task));
+        text.add_task(token, detail::context_of(*offered.completion), offered.input);
     }
-    const Json json = {
-        {"tasks", std::move(tasks)},
-        {"results", results_json(results)},
-        {"stop", std::move(stops)},
-        {"lost", poll.lost},
-        {"lease_until", view::time_json(parts_.store.now() + session_.lease)},
-        {"drain", is_draining_},
-    };
-    auto response = json_response(200, document.text(json));
+    auto response = json_response(
+        200,
+        text.take(
+            {.results = results,
+             .stops = stops,
+             .lost = poll.lost,
+             .lease_until = parts_.store.now() + session_.lease,
+             .is_draining = is_draining_}
+        )
+    );
     response.set("Cache-Control", "no-store");
     poll.respond(std::move(response));
 }
