@@ -212,6 +212,8 @@ TEST_F(PostgresPlans, made_on_empty_tables_stay_good) {
     for (const auto& [name, plan] : found) {
         EXPECT_THAT(plan, Not(HasSubstr("Hash Join"))) << name;
         EXPECT_THAT(plan, Not(HasSubstr("Merge Join"))) << name;
+        // It reads all that the condition allows, however little is wanted.
+        EXPECT_THAT(plan, Not(HasSubstr("Bitmap"))) << name;
     }
 }
 
@@ -220,6 +222,15 @@ TEST_F(PostgresPlans, made_on_full_tables_are_good) {
     const auto found = plans(true);
     expect_no_scan(found);
     expect_entered_indexes(found);
+}
+
+TEST_F(PostgresPlans, of_lists_read_no_more_than_the_page) {
+    const auto found = plans(true);
+    for (const char* name :
+         {"list_instances", "list_completed_instances", "list_instances_by_status"}) {
+        EXPECT_THAT(found.at(name), HasSubstr("Index Scan Backward")) << name;
+        EXPECT_THAT(found.at(name), Not(HasSubstr("Sort"))) << name << found.at(name);
+    }
 }
 
 TEST_F(PostgresPlans, count_the_failures_of_a_small_group_once) {

@@ -24,13 +24,13 @@ constexpr std::int64_t kLongestPoll = 3'600'000;  // milliseconds
 /// What every session needs, in the packet that opens it.
 /// - Plans are made once and stay good: the generic plan of a statement that was first used on
 ///   empty tables would scan them, and continue to do so with a million rows. So nothing may be
-///   scanned or hashed that an index serves.
+///   scanned, hashed or sorted that an index serves in its order.
 /// - Names are qualified; nothing of the user's search_path can get in between.
 /// - A session that holds a lock on a row for a long time must not stop a worker.
 constexpr std::string_view kSessionOptions =
     " -c search_path=pg_catalog -c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
-    " -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c client_min_messages=error"
-    " -c lock_timeout=2s";
+    " -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off"
+    " -c client_min_messages=error -c lock_timeout=2s";
 
 PGconn* connect(const Settings& settings) {
     std::vector<const char*> names;
