@@ -219,6 +219,28 @@ test('the overview begins with four files, its words and first answers come besi
   assert.deepEqual(faults, []);
 });
 
+test('a page opens one stream, with all its topics', async () => {
+  const [row] = mock.world.instances;
+  const pages = [
+    ['', ['failures']],
+    ['workers', ['workers']],
+    ['instances', [/^list:/]],
+    [`instances/${row.id}`, [new RegExp(`^instance:${row.id}@[1-9]`)]],
+  ];
+  for (const [path, own] of pages) {
+    mock.control.requests.length = 0;
+    await open(path);
+    await isLive();
+    const streams = mock.control.requests.filter((one) => one.startsWith('GET /events'));
+    const topics = new URLSearchParams(streams[0].split('?')[1]).getAll('topic');
+    for (const topic of ['decisions', 'stats', ...own]) {
+      assert.ok(topics.some((one) => (topic instanceof RegExp ? topic.test(one) : topic === one)), `${path} ${topic}: ${topics}`);
+    }
+    assert.equal(streams.length, 1, `${path}: ${streams}`);
+  }
+  assert.deepEqual(faults, []);
+});
+
 test('the file of another page comes beside the words', async () => {
   let go;
   const held = new Promise((done) => (go = done));

@@ -42,6 +42,8 @@ let open_topics: string[] = [];
 let pending: ReturnType<typeof setTimeout> | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
+let holds = 0;
+const HOLD_MS = 10_000;
 /** Whole states by topic, of which only the newest matters. */
 const held = new Map<string, Message>();
 
@@ -66,10 +68,26 @@ export function subscribe(topic: string, listener: Listener, position?: number):
   };
 }
 
+/** What is still to subscribe holds the stream back until it calls the returned function, so that a page opens one stream
+ * with all its topics. An answer that is slow holds it no longer than HOLD_MS. */
+export function holdStream(): () => void {
+  ++holds;
+  let is_held = true;
+  const release = () => {
+    if (!is_held) return;
+    is_held = false;
+    clearTimeout(limit);
+    if (--holds === 0) announce();
+  };
+  const limit = setTimeout(release, HOLD_MS);
+  return release;
+}
+
 function announce() {
   clearTimeout(pending);
   // Changes of pages come in bursts.
   pending = setTimeout(() => {
+    if (holds > 0) return;
     const want: Want = { topics: [...listeners.keys()], positions: { ...positions } };
     wants.set(tab, want);
     if (is_leader) reopen();

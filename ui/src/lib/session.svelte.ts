@@ -1,7 +1,7 @@
 // Who is asking, what they may do, and the few figures that every page shows.
 import { call, connection, get, Problem, type AwaitedDecision, type Me, type Server, type Stats } from '../api/client';
 import { ask } from '../api/first';
-import { live, reconnect, subscribe } from '../api/live.svelte';
+import { holdStream, live, reconnect, subscribe } from '../api/live.svelte';
 import { clock } from './clock.svelte';
 import { OVERVIEW_FIRST, rememberFirst } from './overview';
 import { route } from './router.svelte';
@@ -123,6 +123,7 @@ export async function logout() {
 }
 
 export async function startSession() {
+  const release = holdStream();
   try {
     await useLoginLink();
   } catch (error) {
@@ -130,6 +131,7 @@ export async function startSession() {
     needs_login = true;
   }
   await load();
+  release();
 }
 
 /** The page that opens is still being built. */
