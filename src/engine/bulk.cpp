@@ -330,7 +330,9 @@ class BulkTurn {
             case BulkAction::Rerun:
                 break;  // it starts others, and leaves this one as it is
         }
-        throw Error(ErrorCode::InvalidArgument, "A rerun is no request to an instance.");
+        throw Error(
+            ErrorCode::InvalidArgument, "A rerun does not change the instance that it repeats."
+        );
     }
 
     /// Takes over what was done, and where the next turn begins.

@@ -327,10 +327,7 @@ Snapshot Engine::decide(Snapshot snapshot, const PersonalDecision& decision) con
 }
 
 Snapshot Engine::signal(
-    Snapshot snapshot,
-    std::string_view name,
-    const Payload& given,
-    std::string_view request_id
+    Snapshot snapshot, std::string_view name, const Payload& given, std::string_view request_id
 ) const {
     Payload payload = given.empty() ? Payload("null") : given;
     const RequestOptions options{.request_id = std::string(request_id)};
