@@ -25,7 +25,7 @@ std::vector<InstanceStatus> statuses_for(std::string_view verb) {
     if (verb == "resume") return {Paused};
     if (verb == "decide" || verb == "signal") return {Running};
     if (verb == "pause") return {Running, Compensating};
-    if (verb == "rerun") return {Completed, Failed, Cancelled, Aborted};
+    if (verb == "rerun") return {Failed, Cancelled, Aborted};
     if (verb == "result") return {Completed};
     if (verb == "cancel" || verb == "abort" || verb == "export" || verb == "wait") {
         return {Running, Paused, Compensating, DeadLetter};

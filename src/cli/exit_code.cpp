@@ -46,11 +46,15 @@ int exit_code_of_status(InstanceStatus status) {
 
 namespace {
 
-/// What the kernel says of a request to an instance that has ended.
+/// What the kernel says of a request to an instance that has ended, and to one with success.
 constexpr std::string_view kHasEnded = "so it can no longer be";
+constexpr std::string_view kHasCompleted = "has already completed";
 
 std::string hint_of_state(std::string_view message) {
-    if (message.find(kHasEnded) != std::string_view::npos) {
+    const auto has = [message](std::string_view words) {
+        return message.find(words) != std::string_view::npos;
+    };
+    if (has(kHasEnded) && !has(kHasCompleted)) {
         return "`ebb rerun ID` starts its work again, as a new instance";
     }
     // The others do not depend on the state of an instance.

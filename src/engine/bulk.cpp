@@ -269,7 +269,6 @@ class BulkTurn {
 
     /// The key makes it safe to repeat: what an earlier call of this turn has started is found.
     void rerun(Act& act) {
-        check_rerun(act.row->status);
         // The clock of the process that has started it may be behind.
         if (act.row->key.starts_with(kRerunKey) && is_started_here(act.id)) {
             throw Error(ErrorCode::InvalidState, "This operation has started it.");
@@ -330,7 +329,7 @@ class BulkTurn {
             case BulkAction::Rerun:
                 break;  // it starts others, and leaves this one as it is
         }
-        throw Error(ErrorCode::InvalidArgument, "A rerun is no request to an instance.");
+        throw Error(ErrorCode::InvalidArgument, "A rerun is not a request to an instance.");
     }
 
     /// Takes over what was done, and where the next turn begins.

@@ -8,9 +8,37 @@
 
 namespace ebb::engine {
 
+namespace {
+
+void check_rerun(InstanceStatus status) {
+    switch (status) {
+        case InstanceStatus::Failed:
+        case InstanceStatus::Cancelled:
+        case InstanceStatus::Aborted:
+            return;
+        case InstanceStatus::DeadLetter:
+            throw Error(
+                ErrorCode::InvalidState,
+                "It is dead-lettered: it has not ended. A requeue continues it."
+            );
+        default:
+            throw Error(
+                ErrorCode::InvalidState,
+                fmt::format(
+                    "It is {}. Only instances that have failed or were cancelled or aborted are "
+                    "rerun.",
+                    to_string(status)
+                )
+            );
+    }
+}
+
+}  // namespace
+
 StartedInstance rerun(
     Engine& engine, Store& store, const InstanceRow& old, const RerunRequest& request
 ) {
+    check_rerun(old.status);
     Payload input = request.input.value_or(Payload());
     if (!request.input) {
         const std::vector<HistoryEvent> events = store.history({.instance = old.id, .limit = 1});
@@ -35,29 +63,6 @@ StartedInstance rerun(
 
 std::string rerun_key(const InstanceId& old) {
     return std::string(kRerunKey) + old.to_string();
-}
-
-void check_rerun(InstanceStatus status) {
-    switch (status) {
-        case InstanceStatus::Failed:
-        case InstanceStatus::Cancelled:
-        case InstanceStatus::Aborted:
-            return;
-        case InstanceStatus::DeadLetter:
-            throw Error(
-                ErrorCode::InvalidState,
-                "It is dead-lettered: it has not ended. A requeue continues it."
-            );
-        default:
-            throw Error(
-                ErrorCode::InvalidState,
-                fmt::format(
-                    "It is {}. Only instances that have failed or were cancelled or aborted are "
-                    "rerun.",
-                    to_string(status)
-                )
-            );
-    }
 }
 
 }  // namespace ebb::engine

@@ -22,7 +22,8 @@ struct RerunRequest {
 };
 
 /// Starts the work of `old` again: an instance of its workflow with its input, its labels and its
-/// priority. `old` stays as it is. Throws Error as Engine::start.
+/// priority. `old` stays as it is. Throws Error as Engine::start, and InvalidState unless `old` has
+/// ended without success: work that is done or still goes on is not repeated by mistake.
 StartedInstance rerun(
     Engine& engine, Store& store, const InstanceRow& old, const RerunRequest& request
 );
@@ -31,10 +32,5 @@ StartedInstance rerun(
 /// of an instance starts again once, however often reruns are repeated.
 std::string rerun_key(const InstanceId& old);
 inline constexpr std::string_view kRerunKey = "rerun:";
-
-/// Throws InvalidState if a rerun of many leaves instances of this status alone: only what has
-/// ended without success starts again, so that a filter that matches too much repeats no work that
-/// is done.
-void check_rerun(InstanceStatus status);
 
 }  // namespace ebb::engine

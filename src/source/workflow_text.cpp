@@ -160,9 +160,40 @@ void note_json_fault(
     }
 }
 
+/// Where a string that begins at `at` has ended.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+    for (++at; at < text.size() && text[at] != '"'; ++at) {
+        if (text[at] == '\\') ++at;
+    }
+    return std::min(at + 1, text.size());
+}
+
+/// Takes the comments of JavaScript out, which YAML would read as a part of the next key. Those of
+/// YAML stay: it skips them itself.
+void blank_comments(std::string& text) {
+    constexpr std::string_view kBefore = " \t\r\n{}[],\"";
+    for (std::size_t at = 0; at < text.size();) {
+        const std::string_view mark = std::string_view(text).substr(at, 2);
+        const bool can_begin = at == 0 || kBefore.find(text[at - 1]) != std::string_view::npos;
+        if (text[at] == '"') {
+            at = end_of_string(text, at);
+        } else if (can_begin && (mark == "//" || mark == "/*")) {
+            const bool is_line = mark == "//";
+            const std::size_t last = text.find(is_line ? "\n" : "*/", at + 2);
+            const std::size_t end =
+                last == std::string::npos ? text.size() : last + (is_line ? 0 : 2);
+            blank(text, at, end);
+            at = end;
+        } else {
+            ++at;
+        }
+    }
+}
+
 Parsed parse(std::string_view text, const std::string& file) {
     Parsed parsed{.text = std::string(text), .root = std::nullopt, .problems = {}};
     if (file.ends_with(".json")) note_json_fault(parsed.problems, text, file);
+    if (!parsed.problems.empty()) blank_comments(parsed.text);
     int last_line = parsed.problems.empty() ? 0 : parsed.problems.front().line;
     for (int round = 0; round <= kRepairsMax; ++round) {
         try {

@@ -169,6 +169,12 @@ class BulkCases:
         left = [(skip["id"], skip["key"]) for skip in view["skips"]]
         self.assertEqual(left, [(keyed, key), (running, None)])
         self.assertIn("It is running.", view["skips"][0]["message"])
+        before = self.api.get("/instances", workflow="order").json()["items"][0]["id"]
+        for body in ({}, {"input": 7}):
+            problem = self.problem(self.api.post(f"/instances/{running}/rerun", body), 409, "invalid_state")
+            self.assertIn("It is running.", problem["detail"])
+        newest = self.api.get("/instances", workflow="order").json()["items"][0]["id"]
+        self.assertEqual(newest, before)
 
     def test_starts_the_work_of_one_instance_again(self):
         [old] = self.failed(1, key="one", priority=-2)

@@ -253,7 +253,7 @@ class Config(unittest.TestCase):
             self.assertEqual(server.stop(), 0)
         self.assertFalse((self.path / "touched").exists())
         for arguments in (["--allow-exec"], [file]):
-            again = [EBB, "rerun", "key:touch/k", "--db", "ebb.db"]
+            again = [EBB, "start", "touch", "--db", "ebb.db"]
             started = subprocess.run(again, cwd=self.path, check=True, capture_output=True, text=True)
             with Server(EBB, "sqlite", self.path, arguments=arguments) as server:
                 self.assertFalse([entry for entry in server.log if entry.get("event") == "exec_refused"])

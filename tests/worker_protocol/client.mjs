@@ -67,13 +67,15 @@ const commands = {
     return (await client.result(id)).output;
   },
   async reruns() {
-    const old = await client.start('freezing', { a: 1, b: 2 }, { labels: { tenant: 'acme' } });
-    await client.result(old);
+    const old = await client.start('freezing', { a: 1 }, { labels: { tenant: 'acme' } });
+    const early = await codeOf(client.rerun(old));
+    await client.abort(old);
     const id = await client.rerun(old);
     const options = { input: { a: 5, b: 5 }, key: 'once', version: 1 };
     const keyed = [await client.rerun(old, options), await client.rerun(old, options)];
     return {
-      same: (await client.result(id)).output,
+      early,
+      same: (await client.show(id)).input,
       labels: (await client.show(id)).labels,
       is_new: id !== old,
       other: (await client.result(keyed[0])).output,

@@ -65,11 +65,13 @@ def requeues():
 
 
 def reruns():
-    old = client.start("freezing", {"a": 1, "b": 2}, labels={"tenant": "acme"})
-    client.result(old)
+    old = client.start("freezing", {"a": 1}, labels={"tenant": "acme"})
+    early = code_of(lambda: client.rerun(old))
+    client.abort(old)
     new = client.rerun(old)
     keyed = [client.rerun(old, {"a": 5, "b": 5}, key="once", version=1) for _ in range(2)]
-    return {"same": client.result(new)["output"], "labels": client.show(new)["labels"], "is_new": new != old,
+    shown = client.show(new)
+    return {"early": early, "same": shown["input"], "labels": shown["labels"], "is_new": new != old,
             "other": client.result(keyed[0])["output"], "is_once": keyed[0] == keyed[1]}
 
 

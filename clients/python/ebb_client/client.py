@@ -164,8 +164,9 @@ class Client:
         return self.repeat("POST", "/instances", body, headers)["id"]
 
     def rerun(self, instance, input=_KEEP, key=None, version=None):
-        """Starts the work of an instance again, with its input, labels and priority, on the newest version.
-        Returns the id of the new instance; the old one does not change. `input`: another input."""
+        """Starts the work of an instance that has failed or was cancelled or aborted again, with its input,
+        labels and priority, on the newest version. Returns the id of the new instance; the old one does not
+        change. `input`: another input."""
         body = {**({} if input is _KEEP else {"input": input}), **_given(key=key, version=version)}
         headers = None if key else {"Idempotency-Key": uuid.uuid4().hex}
         return self.repeat("POST", f"{self._path(instance)}/rerun", body, headers)["id"]

@@ -287,8 +287,8 @@ export class Client {
   }
 
   /**
-   * Starts the work of an instance again, with its input, labels and priority, on the newest version. Returns the id
-   * of the new instance; the old one does not change.
+   * Starts the work of an instance that has failed or was cancelled or aborted again, with its input, labels and
+   * priority, on the newest version. Returns the id of the new instance; the old one does not change.
    */
   async rerun(instance: string, options: RerunOptions = {}): Promise<string> {
     const headers: Record<string, string> = {};

@@ -256,4 +256,56 @@ void Evaluator::end_map() {
     top() = context_.fail("The map has the key {} twice.", to_string(context_, key).string());
 }
 
+namespace {
+
+bool can_jump(Op op) {
+    switch (op) {
+        case Op::SkipIfFalse:
+        case Op::SkipIfTrue:
+        case Op::Choose:
+        case Op::Jump:
+        case Op::LoopBegin:
+        case Op::LoopNext:
+        case Op::LoopSkip:
+        case Op::LoopTest:
+        case Op::LoopKeep:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// The places that other instructions than the one before them lead to.
+std::vector<bool> jump_targets(const Code& code) {
+    std::vector<bool> is_target(code.instructions.size(), false);
+    for (const Instruction& each : code.instructions) {
+        if (can_jump(each.op) && each.arg < is_target.size()) is_target[each.arg] = true;
+    }
+    return is_target;
+}
+
+}  // namespace
+
+void check_literal_calls(const Code& code) {
+    const std::vector<bool> is_target = jump_targets(code);
+    std::vector<Value> literals;  // directly before the current instruction
+    for (std::size_t i = 0; i < code.instructions.size(); ++i) {
+        const Instruction& here = code.instructions[i];
+        // `a ? "x" : 3` leaves another value, too.
+        if (is_target[i]) literals.clear();
+        if (here.op == Op::Constant) {
+            literals.push_back(code.constants[here.arg]);
+            continue;
+        }
+        if (here.op == Op::Call && here.count <= literals.size()) {
+            Context context(code);
+            context.set_place(here.place);
+            const Value result =
+                functions()[here.arg].call(context, Arguments(literals).last(here.count));
+            if (result.is(Kind::Failure)) context.throw_failure(*result.failure);
+        }
+        literals.clear();
+    }
+}
+
 }  // namespace ebb::expression

@@ -75,4 +75,8 @@ class Evaluator {
     std::pmr::vector<Loop> loops_;
 };
 
+/// Throws ExpressionError if a function is called with nothing but literals and never takes these,
+/// as in `size(3)`, wherever in the expression that is.
+void check_literal_calls(const Code& code);
+
 }  // namespace ebb::expression

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/expression/evaluator.h"
 #include "core/expression/field_reads.h"
 #include "core/expression/source.h"
 #include "core/model/words.h"
@@ -280,6 +281,11 @@ void ExpressionChecker::check_fields(const std::string& path, const Reads& reads
     for (const expression::Span& part : expressions) {
         const Expression expression =
             Expression::compile(reads.source.substr(part.begin, part.end - part.begin));
+        try {
+            expression::check_literal_calls(expression.code());
+        } catch (const ExpressionError& error) {
+            note_error(path, reads.source, error);
+        }
         for (const expression::FieldRead& read : expression::field_reads(expression)) {
             auto unknown = judge_field(read);
             if (!unknown) continue;

@@ -41,6 +41,10 @@ class Problems {
     bool is_incomplete_ = false;
 };
 
+/// What a condition of rules must be.
+inline constexpr std::string_view kSqlCondition =
+    "a condition over attributes in SQL, such as `amount > 100`";
+
 /// Reads the keys of one map. What is absent or wrong gives `otherwise`; what is wrong is noted
 /// too. All arguments of the constructor must outlive the reader.
 class MapReader {
@@ -60,8 +64,13 @@ class MapReader {
     std::string text(std::string_view key) const;
     /// Free text: may be empty.
     std::string free_text(std::string_view key) const;
+
     /// A text or a bool, since YAML reads `when: true` as a bool.
-    std::string expression(std::string_view key) const;
+    std::string expression(std::string_view key) const { return condition(key, kExpression); }
+
+    /// The same in the SQL of rules.
+    std::string sql_condition(std::string_view key) const { return condition(key, kSqlCondition); }
+
     std::int64_t integer(std::string_view key, std::int64_t otherwise) const;
     int small_integer(std::string_view key, int otherwise) const;
     double number(std::string_view key, double otherwise) const;
@@ -95,9 +104,14 @@ class MapReader {
     const std::string& path() const { return path_; }
 
  private:
+    static constexpr std::string_view kExpression =
+        "an expression that yields true or false, such as `input.amount > 100`";
+
     Problems& problems_;
     const Document& map_;
     const std::string& path_;
+
+    std::string condition(std::string_view key, std::string_view wanted) const;
 
     /// With its place, not yet noted.
     Diagnostic problem_of(std::string code, std::string_view key, std::string message) const;

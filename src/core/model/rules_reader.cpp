@@ -255,7 +255,7 @@ void read_trigger(
     map.require("when", "it is the condition that fires the transition");
     const Trigger otherwise;
     into.rules->triggers.push_back({
-        .when = map.expression("when"),
+        .when = map.sql_condition("when"),
         .set = map.payload("set"),
         .writes = read_writes(map),
         .mode = map.word("mode", kTriggerModeWords, otherwise.mode),
@@ -294,7 +294,7 @@ SavepointCondition read_savepoint(
     const auto reaction = map.word("on_rollback", kRollbackWords, Savepoint{}.on_rollback);
     return {
         .name = name,
-        .when = map.expression("when"),
+        .when = map.sql_condition("when"),
         .resumes = reaction == Savepoint::OnRollback::Resume,
         .max_resumes = map.small_integer("max_resumes", otherwise.max_resumes),
     };
@@ -320,14 +320,14 @@ void read_conditions(
                     "wrong_type",
                     path,
                     value,
-                    fmt::format("A condition must be a text, but here is {}.", describe(value))
+                    fmt::format("This must be {}, but here is {}.", kSqlCondition, describe(value))
                 );
                 return;
             }
             const MapReader map(rules.problems(), value, path);
             map.allow_only({kind, "when"});
             map.require("when", "it is the condition");
-            into.push_back({.name = name, .when = map.expression("when")});
+            into.push_back({.name = name, .when = map.sql_condition("when")});
         }
     );
 }

@@ -9,6 +9,7 @@ namespace ebb::cli::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class CliResult : public ::testing::Test {
  protected:
@@ -64,7 +65,7 @@ TEST_F(CliResult, of_a_dead_letter_names_the_cause_and_how_to_continue) {
 
 TEST_F(CliResult, rerun_starts_a_new_instance_with_the_same_input) {
     const std::string id = start(kHello, {"-i", "\"ann\"", "--key", "k"});
-    work();
+    world.run_db({"abort", id});
     std::string again = world.run_db({"rerun", id}).out;
     again.pop_back();
     EXPECT_NE(again, id);
@@ -80,6 +81,7 @@ TEST_F(CliResult, rerun_takes_another_input_and_the_newest_version) {
     std::string text(kHello);
     text.insert(text.find("handlers:"), "version: 2\n");
     start(text, {"-i", "\"x\""});
+    world.run_db({"abort", id});
     const Json newest = Json::parse(world.run_db({"rerun", id, "-i", "\"bob\"", "--json"}).out);
     EXPECT_EQ(newest["version"], 2);
     EXPECT_EQ(newest["is_new"], true);
@@ -87,6 +89,19 @@ TEST_F(CliResult, rerun_takes_another_input_and_the_newest_version) {
     EXPECT_EQ(old["version"], 1);
     work();
     EXPECT_EQ(world.run_db({"result", newest["id"].get<std::string>()}).out, "\"Hello, bob!\"\n");
+}
+
+TEST_F(CliResult, only_what_has_ended_without_success_is_rerun) {
+    const std::string id = start(kHello, {"-i", "\"ann\""});
+    const Outcome early = world.run_db({"rerun", id});
+    EXPECT_EQ(early.code, 4);
+    EXPECT_THAT(early.err, HasSubstr("ebb: invalid_state: It is running. Only instances that"));
+    work();
+    const Outcome late = world.run_db({"rerun", id});
+    EXPECT_EQ(late.code, 4);
+    EXPECT_THAT(late.err, HasSubstr("ebb: invalid_state: It is completed. Only instances that"));
+    EXPECT_THAT(world.run_db({"cancel", id}).err, Not(HasSubstr("ebb rerun")));
+    EXPECT_EQ(Json::parse(world.run_db({"list", "--json"}).out).size(), 1U);
 }
 
 TEST_F(CliResult, words_of_other_tools_are_answered_with_the_command) {

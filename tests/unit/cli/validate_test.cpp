@@ -1,10 +1,14 @@
 // `ebb validate`: every problem with its place, in the style of compilers.
 
+#include <gmock/gmock.h>
+
 #include "cli_world.h"
 #include "workflows.h"
 
 namespace ebb::cli::testing {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(CliValidate, a_valid_file_is_drawn) {
     CliWorld world;
@@ -132,6 +136,71 @@ TEST(CliValidate, finds_definitions_in_a_folder_that_misspell_steps) {
     EXPECT_EQ(outcome.code, 2);
     EXPECT_NE(outcome.err.find("Did you mean \"steps\"?"), std::string::npos) << outcome.err;
     EXPECT_EQ(outcome.err.find("other.json"), std::string::npos) << outcome.err;
+}
+
+TEST(CliValidate, a_call_that_never_takes_its_literals_is_found) {
+    CliWorld world;
+    const auto problems_of = [&](const std::string& expression) {
+        const std::string file = world.file(
+            "w.yaml", "workflow: w\nsteps:\n  - step: a\n    input: \"" + expression + "\"\n"
+        );
+        return Json::parse(world.run({"validate", file, "--json"}).out)[0]["problems"];
+    };
+    const Json found = problems_of("no: ${ input.x + size(3) }");
+    ASSERT_EQ(found.size(), 1U) << found;
+    EXPECT_EQ(found[0]["code"], "invalid_expression");
+    EXPECT_EQ(found[0]["line"], 4);
+    EXPECT_THAT(
+        found[0]["message"].get<std::string>(),
+        HasSubstr("size() needs a string, a list or a map, but this is an int.")
+    );
+    for (const char* wrong :
+         {"${ size(true) }",
+          "${ 3.contains('a') }",
+          "${ 'a'.contains(3) }",
+          "${ input.x ? size(3) : 1 }",
+          "${ int('x') }",
+          "${ 'a'.charAt('b') }",
+          "${ input.x.all(y, size(1) == y) }"}) {
+        EXPECT_EQ(problems_of(wrong).size(), 1U) << wrong << problems_of(wrong);
+    }
+    for (const char* right :
+         {"${ size('abc') }",
+          "${ size(input.x) }",
+          "${ size([3]) }",
+          "${ size(input.x ? 'a' : 'b') }",
+          "${ size(input.x || true ? 'a' : 3) }",
+          "${ size({'a': 3}) }",
+          "${ string(3).contains('3') }",
+          "${ int('3') }",
+          "${ 'abc'.contains('a') && input.x }",
+          "${ [1, 2].map(x, string(x)) }",
+          "${ duration('90s') }",
+          "${ double(3) > 2.0 }",
+          "${ dyn(3) }",
+          "${ 'a,b'.split(',') }",
+          "${ ['a'].join(',') }"}) {
+        EXPECT_EQ(problems_of(right).size(), 0U) << right << problems_of(right);
+    }
+}
+
+TEST(CliValidate, a_comment_in_json_is_one_fault_wherever_it_stands) {
+    CliWorld world;
+    const std::string text = R"(%{"workflow": "a", % "description": "a // b /* c */", "steps": [)"
+                             R"(% "b"%]%}%)";
+    for (const std::string comment : {"// why", "/* why */", "/* why\n not */", "# why"}) {
+        for (auto at = text.find('%'); at != std::string::npos; at = text.find('%', at + 1)) {
+            std::string commented = text;
+            commented.replace(at, 1, "\n " + comment + "\n");
+            std::erase(commented, '%');
+            const std::string file = world.file("a.json", commented);
+            const Json json = Json::parse(world.run({"validate", file, "--json"}).out);
+            const Json& problems = json[0]["problems"];
+            ASSERT_EQ(problems.size(), 1U) << commented << problems;
+            EXPECT_EQ(problems[0]["code"], "json_syntax");
+            EXPECT_EQ(problems[0]["line"], 2) << commented << problems;
+        }
+    }
 }
 
 TEST(CliValidate, refuses_json_that_only_yaml_allows) {

@@ -92,6 +92,21 @@ std::string messages_of(std::string_view rules) {
     return "";
 }
 
+TEST(RulesDefinition, a_number_as_a_condition_gets_an_example_in_sql) {
+    const std::string_view attributes = R"("attributes": {"a": "text"})";
+    const std::string_view triggers = R"("triggers": {"t": {"when": "a is null"}})";
+    const std::string sql = "a condition over attributes in SQL, such as `amount > 100`, but here";
+    const std::string of_trigger =
+        messages_of(fmt::format(R"({{{}, "triggers": {{"t": {{"when": 3}}}}}})", attributes));
+    EXPECT_NE(of_trigger.find("\"when\" must be " + sql), std::string::npos) << of_trigger;
+    EXPECT_EQ(of_trigger.find("input.amount"), std::string::npos) << of_trigger;
+    for (const char* rest : {R"("final": {"f": 3})", R"("final": [{"final": "f", "when": 3}])"}) {
+        const std::string text =
+            messages_of(fmt::format("{{{}, {}, {}}}", attributes, triggers, rest));
+        EXPECT_NE(text.find("must be " + sql), std::string::npos) << text;
+    }
+}
+
 TEST(RulesDefinition, parts_of_rules_in_the_wrong_place_belong_below_rules) {
     for (const char* part : {"attributes", "triggers", "final"}) {
         std::string text;
