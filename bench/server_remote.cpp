@@ -38,7 +38,7 @@ constexpr int kBatch = 128;
 /// A worker that completes every task at once, in the thread that calls.
 class RemoteLoop {
  public:
-    /// `ended`: counts the last steps that it has reported.
+    /// `ended` counts the instances whose last step it has reported.
     RemoteLoop(int port, int slots, std::atomic<std::int64_t>& ended)
         : client_(port), slots_(slots), ended_(ended) {
         const Json opened = Json::parse(

@@ -26,9 +26,9 @@ namespace ebb::engine {
 
 namespace {
 
-/// So many threads act at the same time, each on so many instances, whose commits are written
-/// together.
+/// How many threads act at the same time.
 constexpr int kActors = 8;
+/// How many instances a thread acts on at once: their changes are committed together.
 constexpr std::size_t kActsTogether = 64;
 /// A turn ends after this time, so that a bulk that is paused or canceled stops, and its progress
 /// is seen.
@@ -200,7 +200,7 @@ class BulkTurn {
         for (int tries = 0; !left.empty(); ++tries) left = try_all(left, tries < kTriesMax);
     }
 
-    /// Returns those whose instance has changed since it was read.
+    /// Returns the acts whose instance has changed since it was read.
     std::vector<Act*> try_all(const std::vector<Act*>& acts, bool may_repeat) {
         std::vector<Act*> again;
         const auto attempt = [&](Act& act, auto&& part) {
@@ -232,7 +232,7 @@ class BulkTurn {
         return again;
     }
 
-    /// Throws the store's troubles.
+    /// Throws `error` again if it is about the store and not about the instance.
     static void note_error(Act& act, const Error& error) {
         const auto outcome = outcome_of_error(error);
         if (!outcome) throw;
@@ -241,8 +241,8 @@ class BulkTurn {
         act.message = clean_text(error.what(), kMessageBytesMax);
     }
 
-    /// None if nothing is left to ask for. No other call of this turn has acted before the revision
-    /// that the request names, nor can any after it.
+    /// Returns the request, or nothing if there is nothing to ask. No other call of this turn acted
+    /// before the revision that the request names, and none can act after it.
     std::optional<Engine::Core::Asked> prepare(Act& act) {
         if (!act.row) act.row = store_.load(act.id);
         if (!act.row || !is_in_bulk(job_, act.row->workflow) || act.id >= job_.before) {
@@ -262,8 +262,9 @@ class BulkTurn {
     }
 
     void conclude(Act& act, const Reply::Answer& answer) {
-        const bool has_changed = Engine::Core::has_changed(answer);
+        Engine::Core::check(answer);
         if (answer.has_stopping_token) core_.end_stopped(act.id);
+        const bool has_changed = answer.verdict == Decision::Verdict::Changed;
         act.outcome = has_changed ? ActOutcome::Done : ActOutcome::Unchanged;
     }
 

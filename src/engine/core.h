@@ -82,11 +82,11 @@ class Engine::Core {
         std::optional<std::int64_t> expected_revision{};  ///< refused if it has another one by then
     };
 
-    /// Makes each event happen to its instance. The answers are in the same order.
+    /// Makes each event happen to its instance. Returns the answers in the same order.
     std::vector<engine::Reply::Answer> ask_all(std::vector<Asked> asked);
-    /// Whether anything has changed. Throws what the request was refused for.
-    static bool has_changed(const engine::Reply::Answer& answer);
-    /// Brings to their end the tasks that a request has stopped, as far as no worker holds them.
+    /// Throws if the request was refused, or if it is unknown whether anything was written.
+    static void check(const engine::Reply::Answer& answer);
+    /// Ends the tasks that a request has stopped and that no worker holds.
     void end_stopped(const InstanceId& id);
 
     /// Loads the instance and makes `event` happen to it. Throws what it is refused for.

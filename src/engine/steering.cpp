@@ -32,10 +32,9 @@ std::vector<engine::Reply::Answer> Engine::Core::ask_all(std::vector<Asked> aske
     return answers;
 }
 
-bool Engine::Core::has_changed(const engine::Reply::Answer& answer) {
+void Engine::Core::check(const engine::Reply::Answer& answer) {
     if (answer.error) std::rethrow_exception(answer.error);
     if (answer.verdict == Decision::Verdict::Refused) throw_refusal(answer.refusal);
-    return answer.verdict == Decision::Verdict::Changed;
 }
 
 void Engine::Core::end_stopped(const InstanceId& id) {
@@ -53,14 +52,15 @@ engine::Reply::Answer Engine::Core::request(
     std::vector<Asked> asked;
     asked.push_back({engine::make_live(load(id), programs), std::move(event), expected_revision});
     engine::Reply::Answer answer = std::move(ask_all(std::move(asked)).front());
-    has_changed(answer);
+    check(answer);
     return answer;
 }
 
 bool Engine::Core::request_change(
     const InstanceId& id, Event event, std::optional<std::int64_t> expected_revision
 ) {
-    return has_changed(request(id, std::move(event), expected_revision));
+    const auto answer = request(id, std::move(event), expected_revision);
+    return answer.verdict == Decision::Verdict::Changed;
 }
 
 bool Engine::Core::request_stop(
@@ -68,7 +68,7 @@ bool Engine::Core::request_stop(
 ) {
     const auto answer = request(id, std::move(event), expected_revision);
     if (answer.has_stopping_token) end_stopped(id);
-    return has_changed(answer);
+    return answer.verdict == Decision::Verdict::Changed;
 }
 
 }  // namespace ebb

@@ -212,7 +212,7 @@ TEST_F(PostgresPlans, made_on_empty_tables_stay_good) {
     for (const auto& [name, plan] : found) {
         EXPECT_THAT(plan, Not(HasSubstr("Hash Join"))) << name;
         EXPECT_THAT(plan, Not(HasSubstr("Merge Join"))) << name;
-        // It reads all that the condition allows, however little is wanted.
+        // A bitmap scan reads all rows that fit the condition, even if only a page is wanted.
         EXPECT_THAT(plan, Not(HasSubstr("Bitmap"))) << name;
     }
 }

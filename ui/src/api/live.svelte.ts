@@ -68,8 +68,8 @@ export function subscribe(topic: string, listener: Listener, position?: number):
   };
 }
 
-/** What is still to subscribe holds the stream back until it calls the returned function, so that a page opens one stream
- * with all its topics. An answer that is slow holds it no longer than HOLD_MS. */
+/** Delays the stream until the returned function is called, so that a page subscribes to all its topics first and opens
+ * one stream. A slow answer delays it by at most HOLD_MS. */
 export function holdStream(): () => void {
   ++holds;
   let is_held = true;
