@@ -157,6 +157,23 @@ TEST_F(BulkTest, goes_through_many_in_turns) {
     EXPECT_EQ(count("aborted"), 1'000);  // the limit of one list
 }
 
+TEST_F(BulkTest, an_instance_that_changes_before_the_commit_is_read_again) {
+    const std::vector<InstanceId> ids = start("waits", 2);
+    // The two requests for the same instance name the same revision, and are committed together.
+    BulkJob pause = job(BulkAction::Pause);
+    pause.ids = {ids.at(0), ids.at(0), ids.at(1)};
+    const InstanceId bulk = begin(pause);
+    run();
+    EXPECT_EQ(status(*engine, bulk), "completed");
+    EXPECT_EQ(progress(bulk).done, 3);
+    EXPECT_EQ(progress(bulk).failed, 0);
+    for (const InstanceId& id : ids) {
+        EXPECT_THAT(
+            world.store->history({.instance = id, .types = {HistoryType::Paused}}), SizeIs(1)
+        );
+    }
+}
+
 TEST_F(BulkTest, a_turn_that_is_repeated_acts_on_nothing_again) {
     const std::vector<InstanceId> failed = start("sad", 5);
     const InstanceId bulk = begin(job(BulkAction::Requeue));
