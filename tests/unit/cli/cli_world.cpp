@@ -72,6 +72,14 @@ Outcome CliWorld::run_db(std::vector<std::string> args) {
     return run(args);
 }
 
+std::string started(CliWorld& world, std::string_view workflow, std::vector<std::string> more) {
+    std::vector<std::string> args{"start", world.file("w.yaml", workflow)};
+    args.insert(args.end(), more.begin(), more.end());
+    std::string id = world.run_db(args).out;
+    if (!id.empty()) id.pop_back();
+    return id;
+}
+
 std::string normal(const CliWorld& world, std::string text) {
     const std::string directory = world.path("");
     for (std::size_t at = 0; (at = text.find(directory, at)) != std::string::npos;) {

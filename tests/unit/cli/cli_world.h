@@ -57,6 +57,10 @@ class CliWorld {
     Outcome outcome_;
 };
 
+/// The id of an instance of `workflow`, the text of a definition, that `ebb start` has started with
+/// `more` arguments.
+std::string started(CliWorld& world, std::string_view workflow, std::vector<std::string> more = {});
+
 /// `text` with varying parts replaced: ids by <id>, times by <time>, durations by <t>, the folder
 /// by <dir>, and runs of spaces by one space.
 std::string normal(const CliWorld& world, std::string text);

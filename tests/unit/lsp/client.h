@@ -10,6 +10,23 @@
 
 namespace ebb::lsp::test {
 
+/// A workflow that most tests open.
+inline constexpr std::string_view kOrderWorkflow = R"(workflow: order
+deadline: 1h
+handlers:
+  charge: {http: {url: "https://example.com/charge"}}
+steps:
+  - step: reserve
+    compensate: release
+  - condition: large
+    when: input.amount > 100
+    then:
+      - step: approve
+        handler: charge
+  - step: charge
+    input: {order: "${steps.reserve.output.id}"}
+)";
+
 /// An editor: opens one document, and asks about the place that `|` marks in its text.
 class Client {
  public:
