@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/text.h"
 #include "cli_world.h"
 #include "workflows.h"

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/text.h"
 #include "cli_world.h"
 #include "workflows.h"
 
