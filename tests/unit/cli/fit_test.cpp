@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/text.h"
 #include "cli_world.h"
 #include "workflows.h"
@@ -122,8 +124,9 @@ TEST(CliFit, show_cuts_no_name_and_diff_no_value) {
 
 TEST(CliFit, show_and_history_say_how_to_see_what_they_cut) {
     CliWorld world;
-    const std::string value = std::string(600, 'v') + "!";
-    started(world, kSignal, {"-i", "\"" + value + "\""});
+    std::string value(600, 'v');
+    value += '!';
+    started(world, kSignal, {"-i", nlohmann::json(value).dump()});
     world.is_terminal = true;
     world.environment["NO_COLOR"] = "1";
     world.columns = 80;
