@@ -246,18 +246,23 @@ template <typename T>
 concept FixedSize = requires { std::tuple_size<T>::value; };
 
 template <typename T>
+T read_floating(const ValueReader& json) {
+    const double number = json.number();
+    if constexpr (sizeof(T) < sizeof(double)) {
+        constexpr double kMax = std::numeric_limits<T>::max();
+        if (number > kMax || number < -kMax) {
+            json.refuse("must be a number that fits in a float, up to 3.4e38");
+        }
+    }
+    return static_cast<T>(number);
+}
+
+template <typename T>
 void read_number(const ValueReader& json, T& value) {
     if constexpr (std::is_same_v<T, bool>) {
         value = json.boolean();
     } else if constexpr (std::is_floating_point_v<T>) {
-        const double number = json.number();
-        if constexpr (sizeof(T) < sizeof(double)) {
-            constexpr double kMax = std::numeric_limits<T>::max();
-            if (number > kMax || number < -kMax) {
-                json.refuse("must be a number that fits in a float, up to 3.4e38");
-            }
-        }
-        value = static_cast<T>(number);
+        value = read_floating<T>(json);
     } else if constexpr (std::is_signed_v<T>) {
         value = static_cast<T>(
             json.integer(std::numeric_limits<T>::min(), std::numeric_limits<T>::max())

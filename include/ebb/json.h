@@ -122,12 +122,16 @@ class Payload : public std::string {
     Payload() = default;
     using std::string::string;
 
+    // NOLINTBEGIN(google-explicit-constructor): what is JSON may be passed as a payload.
+
     Payload(const std::string& json_text) : std::string(json_text) {}
 
     Payload(std::string&& json_text) : std::string(std::move(json_text)) {}
 
     template <detail::JsonObject T>
     Payload(const T& json) : std::string(detail::write_json(json)) {}
+
+    // NOLINTEND(google-explicit-constructor)
 
     /// A text that is already a JSON document. It is checked when it is used.
     static Payload text(std::string json_text) { return Payload(std::move(json_text)); }

@@ -27,6 +27,8 @@ class LabelValue {
  public:
     LabelValue() = default;  ///< an empty text
 
+    // NOLINTBEGIN(google-explicit-constructor): a list of labels is easy to write because of them.
+
     LabelValue(std::string text) : value_(std::move(text)) {}
 
     LabelValue(std::string_view text) : value_(std::string(text)) {}
@@ -42,6 +44,8 @@ class LabelValue {
     LabelValue(T number) : value_(static_cast<double>(number)) {}
 
     LabelValue(TimePoint time) : value_(time) {}
+
+    // NOLINTEND(google-explicit-constructor)
 
     LabelType type() const { return static_cast<LabelType>(value_.index()); }
 

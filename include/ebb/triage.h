@@ -42,7 +42,7 @@ struct AwaitedDecision {
     int quorum = 1;
     int confirmed = 0;  ///< how many have confirmed so far
 
-    WaitPlace place() const { return {since, instance, token}; }
+    WaitPlace place() const { return {.since = since, .instance = instance, .token = token}; }
 
     bool operator==(const AwaitedDecision&) const = default;
 };
@@ -91,7 +91,7 @@ struct FailedInstance {
     std::string key;
     FailureNote note;
 
-    FailurePlace place() const { return {note.at, instance}; }
+    FailurePlace place() const { return {.at = note.at, .instance = instance}; }
 
     bool operator==(const FailedInstance&) const = default;
 };

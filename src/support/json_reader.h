@@ -112,7 +112,7 @@ class JsonReader {
         int depth_left;
     };
 
-    Place place() const { return {at_, depth_left_}; }
+    Place place() const { return {.at = at_, .depth_left = depth_left_}; }
 
     void back_to(const Place& place) {
         at_ = place.at;

@@ -139,8 +139,9 @@ template <std::size_t N>
 }
 
 inline bool is_plain(std::string_view text) {
-    const char* end = text.data() + text.size();
-    return skip_plain_bytes(text.data(), end) == end;
+    const char* begin = text.data();
+    const char* end = begin + text.size();
+    return skip_plain_bytes(begin, end) == end;
 }
 
 }  // namespace ebb

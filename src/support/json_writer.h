@@ -111,7 +111,8 @@ class JsonWriter {
         at += is_first ? 0 : 1;
         *at = '"';
         std::memcpy(at + 1, name, N - 1);
-        std::memcpy(at + N, "\":", 2);
+        at[N] = '"';
+        at[N + 1] = ':';
         return at + N + 2;
     }
 

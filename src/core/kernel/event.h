@@ -26,7 +26,9 @@ struct AttemptRef {
 
 /// The call that the token waits for now, or that is being made.
 inline AttemptRef present_attempt(const Token& token) {
-    return {token.id, token.visit, token.attempt, token.pauses};
+    return {
+        .token = token.id, .visit = token.visit, .attempt = token.attempt, .pauses = token.pauses
+    };
 }
 
 /// Why an attempt failed.
