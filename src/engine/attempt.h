@@ -46,7 +46,9 @@ class Attempt {
 
     const Call& call() const { return call_; }
 
-    TaskRef task() const { return {call_.instance, call_.invocation.attempt.token}; }
+    TaskRef task() const {
+        return {.instance = call_.instance, .token = call_.invocation.attempt.token};
+    }
 
     Phase phase() const { return phase_.load(); }
 

@@ -116,14 +116,20 @@ class Environment {
     /// For everything that has a duration: leases, heartbeats, timeouts, pauses.
     SteadyPoint steady_now() const { return clock.steady_now(); }
 
-    Moment moment() const { return {now(), steady_now()}; }
+    Moment moment() const { return {.date = now(), .steady = steady_now()}; }
 
     /// This worker, as the store distinguishes it from others that had its name.
-    WorkerProcess process() const { return {options.worker_id, started_at}; }
+    WorkerProcess process() const { return {.id = options.worker_id, .started_at = started_at}; }
 
-    PayloadLimits limits() const { return {options.payload_bytes_max, options.json_depth_max}; }
+    PayloadLimits limits() const {
+        return {
+            .payload_bytes_max = options.payload_bytes_max, .json_depth_max = options.json_depth_max
+        };
+    }
 
-    CallLimits call_limits() const { return {limits(), options.error_bytes_max}; }
+    CallLimits call_limits() const {
+        return {.payload = limits(), .error_bytes_max = options.error_bytes_max};
+    }
 
     /// Is the handler registered here, and the queue served?
     bool can_run(std::string_view handler, std::string_view queue) const;

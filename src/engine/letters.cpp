@@ -30,7 +30,11 @@ void check_start(
     }
     if (!environment.observers.has_interceptors()) return;
     environment.observers.check_start(
-        {row.workflow, row.version, row.key, started.input, started.by}
+        {.workflow = row.workflow,
+         .version = row.version,
+         .key = row.key,
+         .input = started.input,
+         .by = started.by}
     );
 }
 

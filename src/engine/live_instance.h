@@ -40,7 +40,7 @@ struct LiveInstance {
     /// The revision that was read. All later ones were written here.
     std::int64_t base_revision = 0;
 
-    InstanceIdentity identity() const { return {row.id, row.key}; }
+    InstanceIdentity identity() const { return {.id = row.id, .key = row.key}; }
 
     /// The version that a commit has written.
     void follow(std::shared_ptr<const Program> version);

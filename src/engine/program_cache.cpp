@@ -36,11 +36,13 @@ void ProgramCache::note_unreadable(const WorkflowRow& row, const UnreadableDefin
         const Lock lock(mutex_);
         const auto known = unreadable_.find({row.name, row.version});
         if (known != unreadable_.end()) {
-            known->second = {error, now};
+            known->second = {.error = error, .read_at = now};
             return;
         }
         if (unreadable_.size() >= kProgramsMax) unreadable_.clear();
-        unreadable_.emplace(std::pair(row.name, row.version), Unreadable{error, now});
+        unreadable_.emplace(
+            std::pair(row.name, row.version), Unreadable{.error = error, .read_at = now}
+        );
     }
     environment_.log.warning(
         "workflow_unreadable",

@@ -64,7 +64,7 @@ std::vector<InstanceCount> Engine::count(const ListOptions& options) {
     InstanceSearch search = search_of(options, environment.now());
     std::map<std::pair<std::string, InstanceStatus>, std::int64_t> counts;
     do {
-        InstanceTally tally = environment.store.tally(search);
+        const InstanceTally tally = environment.store.tally(search);
         for (const StatusCount& count : tally.counts) {
             counts[{count.workflow, count.status}] += count.count;
         }
