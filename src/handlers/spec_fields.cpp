@@ -60,6 +60,13 @@ void check_fields(const std::string& name, const Json& entry, std::vector<Diagno
                  .message = std::move(unknown.message)}
             );
         }
+        for (expression::WrongCall& wrong : expression::wrong_calls_in(entry[place])) {
+            problems.push_back(
+                {.code = "invalid_expression",
+                 .path = "/handlers/" + escape_pointer(name) + place.to_string(),
+                 .message = std::move(wrong.message)}
+            );
+        }
     }
 }
 

@@ -29,6 +29,30 @@ std::string text_of_base(const FieldRead& read) {
     return fmt::format("{}.{}", read.variable, clean_text(read.step, kShownBytesMax));
 }
 
+/// Calls `use` with each expression of the texts in a valid template.
+template <typename Use>
+void for_each_expression(const Json& value, const Use& use) {
+    if (value.is_structured()) {
+        for (const Json& part : value) for_each_expression(part, use);
+    }
+    if (!value.is_string()) return;
+    const auto& text = value.get_ref<const std::string&>();
+    for (const Span& span : expressions_in(text)) {
+        use(Expression::compile(text.substr(span.begin, span.end - span.begin)));
+    }
+}
+
+class FixedTypes : public TypeSource {
+ public:
+    StaticType variable(std::string_view name) const override {
+        if (name == "attempt") return {.set = StaticType::kInt};
+        if (name == "now") return {.set = StaticType::kString};
+        return {};
+    }
+
+    StaticType step(std::string_view) const override { return {}; }
+};
+
 }  // namespace
 
 std::optional<UnknownField> judge(const FieldRead& read, std::span<const FixedFields> known) {
@@ -57,23 +81,25 @@ std::optional<UnknownField> judge(const FieldRead& read, std::span<const FixedFi
     };
 }
 
+std::vector<WrongCall> wrong_calls(const Expression& expression) {
+    return wrong_calls(expression, FixedTypes());
+}
+
+std::vector<WrongCall> wrong_calls_in(const Json& value) {
+    std::vector<WrongCall> found;
+    for_each_expression(value, [&found](const Expression& expression) {
+        for (WrongCall& wrong : wrong_calls(expression)) found.push_back(std::move(wrong));
+    });
+    return found;
+}
+
 std::vector<UnknownField> unknown_fields_in(const Json& value, std::span<const FixedFields> known) {
     std::vector<UnknownField> found;
-    if (value.is_structured()) {
-        for (const Json& part : value) {
-            for (UnknownField& one : unknown_fields_in(part, known))
-                found.push_back(std::move(one));
-        }
-    }
-    if (!value.is_string()) return found;
-    const auto& text = value.get_ref<const std::string&>();
-    for (const Span& span : expressions_in(text)) {
-        const Expression expression =
-            Expression::compile(text.substr(span.begin, span.end - span.begin));
+    for_each_expression(value, [&](const Expression& expression) {
         for (const FieldRead& read : field_reads(expression)) {
             if (auto unknown = judge(read, known)) found.push_back(std::move(*unknown));
         }
-    }
+    });
     return found;
 }
 

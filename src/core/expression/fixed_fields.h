@@ -10,6 +10,7 @@
 #include <ebb/json.h>
 
 #include "core/expression/field_reads.h"
+#include "core/expression/types.h"
 
 // The variables whose fields are fixed, so that a misspelled one is found before anything runs.
 
@@ -44,6 +45,12 @@ struct UnknownField {
 
 /// Nothing if the field can exist.
 std::optional<UnknownField> judge(const FieldRead& read, std::span<const FixedFields> known);
+
+/// Of all texts in a valid template.
+std::vector<WrongCall> wrong_calls_in(const Json& value);
+
+/// Of an expression whose variables have unknown types, apart from `attempt` and `now`.
+std::vector<WrongCall> wrong_calls(const Expression& expression);
 
 /// Of all texts in a valid template.
 std::vector<UnknownField> unknown_fields_in(const Json& value, std::span<const FixedFields> known);

@@ -26,42 +26,48 @@ Value dyn(Context&, Arguments arguments) {
 
 constexpr bool kMethod = true;
 
+using T = StaticType;
+
+constexpr T::Set kNumber = T::kInt | T::kUint | T::kDouble;
+constexpr T::Set kSized = T::kString | T::kList | T::kMap;
+constexpr T::Set kTime = T::kTimestamp | T::kDuration;
+
 constexpr auto kFunctions = std::to_array<Function>({
-    {"size", false, 1, 1, size},
-    {"int", false, 1, 1, to_int},
-    {"uint", false, 1, 1, to_uint},
-    {"double", false, 1, 1, to_double},
-    {"string", false, 1, 1, to_string},
-    {"bool", false, 1, 1, to_bool},
-    {"dyn", false, 1, 1, dyn},
-    {"timestamp", false, 1, 1, to_timestamp},
-    {"duration", false, 1, 1, to_duration},
-    {"matches", false, 2, 2, matches},
-    {"size", kMethod, 1, 1, size},
-    {"contains", kMethod, 2, 2, contains},
-    {"startsWith", kMethod, 2, 2, starts_with},
-    {"endsWith", kMethod, 2, 2, ends_with},
-    {"matches", kMethod, 2, 2, matches},
-    {"charAt", kMethod, 2, 2, char_at},
-    {"indexOf", kMethod, 2, 3, index_of},
-    {"lastIndexOf", kMethod, 2, 3, last_index_of},
-    {"substring", kMethod, 2, 3, substring},
-    {"lowerAscii", kMethod, 1, 1, lower_ascii},
-    {"upperAscii", kMethod, 1, 1, upper_ascii},
-    {"trim", kMethod, 1, 1, trim},
-    {"replace", kMethod, 3, 4, replace},
-    {"split", kMethod, 2, 3, split},
-    {"join", kMethod, 1, 2, join},
-    {"getFullYear", kMethod, 1, 2, get_full_year},
-    {"getMonth", kMethod, 1, 2, get_month},
-    {"getDate", kMethod, 1, 2, get_date},
-    {"getDayOfMonth", kMethod, 1, 2, get_day_of_month},
-    {"getDayOfWeek", kMethod, 1, 2, get_day_of_week},
-    {"getDayOfYear", kMethod, 1, 2, get_day_of_year},
-    {"getHours", kMethod, 1, 2, get_hours},
-    {"getMinutes", kMethod, 1, 2, get_minutes},
-    {"getSeconds", kMethod, 1, 2, get_seconds},
-    {"getMilliseconds", kMethod, 1, 2, get_milliseconds},
+    {"size", false, 1, 1, size, T::kInt, {kSized}},
+    {"int", false, 1, 1, to_int, T::kInt, {kNumber | T::kString | T::kTimestamp}},
+    {"uint", false, 1, 1, to_uint, T::kUint, {kNumber | T::kString}},
+    {"double", false, 1, 1, to_double, T::kDouble, {kNumber | T::kString}},
+    {"string", false, 1, 1, to_string, T::kString, {kNumber | T::kBool | T::kString | kTime}},
+    {"bool", false, 1, 1, to_bool, T::kBool, {T::kBool | T::kString}},
+    {"dyn", false, 1, 1, dyn, 0, {T::kAny}},
+    {"timestamp", false, 1, 1, to_timestamp, T::kTimestamp, {T::kInt | T::kString | T::kTimestamp}},
+    {"duration", false, 1, 1, to_duration, T::kDuration, {T::kString | T::kDuration}},
+    {"matches", false, 2, 2, matches, T::kBool, {T::kString, T::kString}},
+    {"size", kMethod, 1, 1, size, T::kInt, {kSized}},
+    {"contains", kMethod, 2, 2, contains, T::kBool, {T::kString, T::kString}},
+    {"startsWith", kMethod, 2, 2, starts_with, T::kBool, {T::kString, T::kString}},
+    {"endsWith", kMethod, 2, 2, ends_with, T::kBool, {T::kString, T::kString}},
+    {"matches", kMethod, 2, 2, matches, T::kBool, {T::kString, T::kString}},
+    {"charAt", kMethod, 2, 2, char_at, T::kString, {T::kString, T::kInt}},
+    {"indexOf", kMethod, 2, 3, index_of, T::kInt, {T::kString, T::kString, T::kInt}},
+    {"lastIndexOf", kMethod, 2, 3, last_index_of, T::kInt, {T::kString, T::kString, T::kInt}},
+    {"substring", kMethod, 2, 3, substring, T::kString, {T::kString, T::kInt, T::kInt}},
+    {"lowerAscii", kMethod, 1, 1, lower_ascii, T::kString, {T::kString}},
+    {"upperAscii", kMethod, 1, 1, upper_ascii, T::kString, {T::kString}},
+    {"trim", kMethod, 1, 1, trim, T::kString, {T::kString}},
+    {"replace", kMethod, 3, 4, replace, T::kString, {T::kString, T::kString, T::kString, T::kInt}},
+    {"split", kMethod, 2, 3, split, T::kList, {T::kString, T::kString, T::kInt}},
+    {"join", kMethod, 1, 2, join, T::kString, {T::kList, T::kString}},
+    {"getFullYear", kMethod, 1, 2, get_full_year, T::kInt, {T::kTimestamp, T::kString}},
+    {"getMonth", kMethod, 1, 2, get_month, T::kInt, {T::kTimestamp, T::kString}},
+    {"getDate", kMethod, 1, 2, get_date, T::kInt, {T::kTimestamp, T::kString}},
+    {"getDayOfMonth", kMethod, 1, 2, get_day_of_month, T::kInt, {T::kTimestamp, T::kString}},
+    {"getDayOfWeek", kMethod, 1, 2, get_day_of_week, T::kInt, {T::kTimestamp, T::kString}},
+    {"getDayOfYear", kMethod, 1, 2, get_day_of_year, T::kInt, {T::kTimestamp, T::kString}},
+    {"getHours", kMethod, 1, 2, get_hours, T::kInt, {kTime, T::kString}},
+    {"getMinutes", kMethod, 1, 2, get_minutes, T::kInt, {kTime, T::kString}},
+    {"getSeconds", kMethod, 1, 2, get_seconds, T::kInt, {kTime, T::kString}},
+    {"getMilliseconds", kMethod, 1, 2, get_milliseconds, T::kInt, {kTime, T::kString}},
 });
 
 constexpr std::array<std::string_view, 6> kMacros = {
@@ -96,6 +102,22 @@ std::optional<std::size_t> find_function(std::string_view name, bool is_method) 
         });
     if (found == kFunctions.end()) return std::nullopt;
     return static_cast<std::size_t>(found - kFunctions.begin());
+}
+
+std::string_view name_of(Macro macro) {
+    switch (macro) {
+        case Macro::All:
+            return "all";
+        case Macro::Exists:
+            return "exists";
+        case Macro::ExistsOne:
+            return "exists_one";
+        case Macro::Filter:
+            return "filter";
+        case Macro::Map:
+            return "map";
+    }
+    return "map";
 }
 
 std::span<const std::string_view> callable_names() {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "core/expression/code.h"
 #include "core/expression/context.h"
+#include "core/expression/types.h"
 #include "core/expression/value.h"
 
 namespace ebb::expression {
@@ -18,6 +21,8 @@ struct Function {
     std::size_t arguments_min = 0;  ///< with the receiver
     std::size_t arguments_max = 0;
     Value (*call)(Context& context, Arguments arguments) = nullptr;
+    StaticType::Set result = 0;              ///< 0 = the type of its argument
+    std::array<StaticType::Set, 4> takes{};  ///< of each argument
 };
 
 /// All functions and methods. Their places in here are their numbers in compiled code.
@@ -25,6 +30,9 @@ std::span<const Function> functions();
 
 /// The number of the function or method of that name; empty when there is none.
 std::optional<std::size_t> find_function(std::string_view name, bool is_method);
+
+/// How a macro is called in the language.
+std::string_view name_of(Macro macro);
 
 /// Every name that can be called, the macros among them.
 std::span<const std::string_view> callable_names();

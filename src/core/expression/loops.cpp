@@ -1,28 +1,9 @@
 // The macros all, exists, exists_one, filter and map.
 
 #include "core/expression/evaluator.h"
+#include "core/expression/functions.h"
 
 namespace ebb::expression {
-
-namespace {
-
-std::string_view name_of(Macro macro) {
-    switch (macro) {
-        case Macro::All:
-            return "all";
-        case Macro::Exists:
-            return "exists";
-        case Macro::ExistsOne:
-            return "exists_one";
-        case Macro::Filter:
-            return "filter";
-        case Macro::Map:
-            return "map";
-    }
-    return "map";
-}
-
-}  // namespace
 
 /// Every loop ends at its LoopEnd, which takes it off and pushes its result.
 const Instruction* Evaluator::leave_loop(const Instruction* at, const Value& result) {

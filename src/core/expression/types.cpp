@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/expression/code.h"
@@ -190,26 +191,47 @@ Set sum_of(Op op, Set a, Set b) {
     return result;
 }
 
-StaticType result_of(std::string_view function, const StaticType& first) {
-    constexpr std::array<std::string_view, 8> kTexts = {
-        "string", "charAt", "substring", "lowerAscii", "upperAscii", "trim", "replace", "join"
-    };
-    constexpr std::array<std::string_view, 5> kTests = {
-        "bool", "matches", "contains", "startsWith", "endsWith"
-    };
-    const auto is_one_of = [function](const auto& names) {
-        return std::find(names.begin(), names.end(), function) != names.end();
-    };
-    if (function == "dyn") return first;
-    if (function == "uint") return only(StaticType::kUint);
-    if (function == "double") return only(StaticType::kDouble);
-    if (function == "timestamp") return only(StaticType::kTimestamp);
-    if (function == "duration") return only(StaticType::kDuration);
-    if (function == "split") return only(StaticType::kList);
-    if (is_one_of(kTexts)) return only(StaticType::kString);
-    if (is_one_of(kTests)) return only(StaticType::kBool);
-    // size, int, indexOf, lastIndexOf and the parts of times.
-    return only(StaticType::kInt);
+/// `a string, a list or a map`; empty if it can be nothing.
+std::string with_articles(Set set) {
+    std::vector<std::string_view> names;
+    for (const TypeName& one : kNames) {
+        if ((set & one.type) != 0) names.push_back(one.name);
+    }
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+        if (names[i] != "null") text += names[i] == "int" ? "an " : "a ";
+        text += names[i];
+    }
+    return text;
+}
+
+/// Argument number `at` of a function, or its receiver.
+std::string wrong_argument(const Function& function, std::size_t at, Set found) {
+    const std::size_t receiver = function.is_method ? 1 : 0;
+    const std::string wanted = with_articles(function.takes[at]);
+    if (at < receiver) {
+        return fmt::format(
+            "{}() is called on {}, but here on {}.", function.name, wanted, with_articles(found)
+        );
+    }
+    if (function.arguments_max == receiver + 1) {
+        return fmt::format(
+            "{}() takes {}, but here it gets {}.", function.name, wanted, with_articles(found)
+        );
+    }
+    return fmt::format(
+        "Argument {} of {}() is {}, but here it is {}.",
+        at + 1 - receiver,
+        function.name,
+        wanted,
+        with_articles(found)
+    );
+}
+
+/// Whether no value of the one can be of the other. What can have no type is wrong elsewhere.
+bool excludes(Set wanted, Set found) {
+    return found != 0 && (wanted & found) == 0;
 }
 
 Set set_of_constant(const Value& value) {
@@ -235,6 +257,9 @@ Set set_of_constant(const Value& value) {
 class TypeRun {
  public:
     TypeRun(const Code& code, const TypeSource& source) : code_(code), source_(source) {}
+
+    /// Of the calls that always fail, in the order of evaluation.
+    const std::vector<WrongCall>& wrong_calls() const { return wrong_calls_; }
 
     StaticType run() {
         for (std::size_t at = 0; at < code_.instructions.size(); ++at) {
@@ -264,6 +289,7 @@ class TypeRun {
     const TypeSource& source_;
     std::vector<StaticType> stack_;
     std::vector<Loop> loops_;
+    std::vector<WrongCall> wrong_calls_;
     std::map<std::size_t, StaticType> arrivals_;  ///< of the other sides of choices
 
     StaticType pop() {
@@ -340,8 +366,7 @@ class TypeRun {
             case Op::Call:
                 return call(here);
             case Op::LoopBegin:
-                loops_.push_back({.macro = static_cast<Macro>(here.count), .range = pop()});
-                return;
+                return begin_loop(here);
             case Op::LoopSkip:
             case Op::LoopTest:
             case Op::LoopKeep:
@@ -380,10 +405,40 @@ class TypeRun {
         push(is_text ? field_of(container, code_.constants[before.arg].string()) : StaticType{});
     }
 
+    void note_wrong(const Instruction& here, std::string message) {
+        wrong_calls_.push_back(
+            {.message = std::move(message), .span = token_at(code_.source, here.place)}
+        );
+    }
+
     void call(const Instruction& here) {
-        StaticType first;
-        for (std::size_t i = 0; i < here.count; ++i) first = pop();
-        push(result_of(functions()[here.arg].name, first));
+        const Function& function = functions()[here.arg];
+        StaticType argument;
+        std::string message;
+        for (std::size_t at = here.count; at-- > 0;) {
+            argument = pop();
+            if (!excludes(function.takes[at], argument.set)) continue;
+            message = wrong_argument(function, at, argument.set);
+        }
+        if (!message.empty()) note_wrong(here, std::move(message));
+        push(function.result == 0 ? argument : only(function.result));
+    }
+
+    void begin_loop(const Instruction& here) {
+        constexpr Set kRanges = StaticType::kList | StaticType::kMap;
+        Loop loop{.macro = static_cast<Macro>(here.count), .range = pop()};
+        if (excludes(kRanges, loop.range.set)) {
+            note_wrong(
+                here,
+                fmt::format(
+                    "{}() is called on {}, but here on {}.",
+                    name_of(loop.macro),
+                    with_articles(kRanges),
+                    with_articles(loop.range.set)
+                )
+            );
+        }
+        loops_.push_back(std::move(loop));
     }
 
     void end_loop() {
@@ -414,6 +469,12 @@ StaticType type_of(const Expression& expression, const TypeSource& source) {
     // What can have no type has no value either.
     if (type.set == 0) return {};
     return type;
+}
+
+std::vector<WrongCall> wrong_calls(const Expression& expression, const TypeSource& source) {
+    TypeRun run(expression.code(), source);
+    run.run();
+    return run.wrong_calls();
 }
 
 std::string to_text(const StaticType& type) {

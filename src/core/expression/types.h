@@ -5,12 +5,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <ebb/json.h>
 
 #include "core/expression/expression.h"
+#include "core/expression/spans.h"
 
-// What is known of a value without a run: for editors, which show it.
+// What is known of a value without a run: for editors, which show it, and for findings.
 
 namespace ebb::expression {
 
@@ -58,6 +60,15 @@ StaticType map_with(StaticType::Fields fields);
 
 /// The type of an expression's value, if it has one. Takes time in proportion to its length.
 StaticType type_of(const Expression& expression, const TypeSource& source);
+
+/// A call that fails whenever it is evaluated, as an argument has a type that it does not take.
+struct WrongCall {
+    std::string message;
+    Span span;  ///< of the name of the function in the source
+};
+
+/// Of a call with several wrong arguments, the first one. What can be of any type is not judged.
+std::vector<WrongCall> wrong_calls(const Expression& expression, const TypeSource& source);
 
 /// `int`, or `string or null`; empty if it can be anything.
 std::string to_text(const StaticType& type);

@@ -293,14 +293,25 @@ void ExpressionChecker::check_fields(const std::string& path, const Reads& reads
                 .meant = std::move(unknown->meant),
             });
         }
+        for (const expression::WrongCall& wrong : expression::wrong_calls(expression)) {
+            const expression::Place place =
+                expression::place_of(expression.source(), wrong.span.begin);
+            const ExpressionError error(
+                wrong.message, expression.source(), place.line, place.column
+            );
+            note_error(path, reads.source, error);
+        }
     }
 }
 
-void note_unknown_fields(Findings& findings, const std::string& path, const Json& value) {
+void note_wrong_reads(Findings& findings, const std::string& path, const Json& value) {
     if (findings.is_of_stored()) return;
     for (const expression::UnknownField& unknown :
          expression::unknown_fields_in(value, expression::kFlowFields)) {
         findings.note("unknown_field", path, unknown.message);
+    }
+    for (const expression::WrongCall& wrong : expression::wrong_calls_in(value)) {
+        findings.note("invalid_expression", path, wrong.message);
     }
 }
 

@@ -80,9 +80,9 @@ class ExpressionChecker {
     void strings(int reader, const std::string& path, const Json& value);
 };
 
-/// Notes fields that a variable of a flow never has, of all texts in a valid template. The findings
-/// have no place inside of it.
-void note_unknown_fields(Findings& findings, const std::string& path, const Json& value);
+/// Notes fields that a variable of a flow never has, and calls that always fail, of all texts in a
+/// valid template. The findings have no place inside of it.
+void note_wrong_reads(Findings& findings, const std::string& path, const Json& value);
 
 /// Why the node `read` can never have completed when `reader` is reached; empty when it can.
 std::string never_before(const Walk& walk, int reader, int read);

@@ -412,7 +412,7 @@ class RulesChecker {
                     )
                 );
             }
-            note_unknown_fields(findings_, path, value);
+            note_wrong_reads(findings_, path, value);
         } catch (const Error& error) {
             note("invalid_expression", path, error.what());
         }

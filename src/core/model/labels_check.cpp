@@ -62,7 +62,7 @@ void check_value(
                 )
             );
         }
-        note_unknown_fields(findings, path, json);
+        note_wrong_reads(findings, path, json);
         if (value.is_constant() && !json.is_null()) label_of(name, source.type, json);
     } catch (const ExpressionError& error) {
         findings.note("invalid_expression", path, error.what());

@@ -5,9 +5,11 @@
 
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
+#include "core/expression/functions.h"
 #include "ebb_test_dirs.h"
 #include "unit/expression/test_variables.h"
 
@@ -168,6 +170,82 @@ TEST(StaticTypes, include_that_of_every_value_of_the_conformance_suite) {
     }
     EXPECT_GT(checked, 500);
     EXPECT_GT(exact * 10, checked * 9) << "of constants nearly everything is known";
+}
+
+/// What a literal of each type looks like.
+constexpr std::string_view kLiterals[] = {
+    "null",
+    "true",
+    "1",
+    "1u",
+    "1.0",
+    "\"1\"",
+    "[]",
+    "{}",
+    "timestamp(0)",
+    "duration(\"1s\")",
+};
+
+std::string failure_of(const Expression& expression) {
+    try {
+        expression.evaluate(TestVariables());
+        return {};
+    } catch (const ExpressionError& error) {
+        return error.message();
+    }
+}
+
+bool is_of_types(const std::string& failure) {
+    return failure.find("but this is") != std::string::npos ||
+           failure.find("does not convert") != std::string::npos;
+}
+
+/// The call of a function with this argument in one place and a right one in each other place.
+std::string call_text(const Function& function, std::size_t at, std::string_view literal) {
+    std::string receiver;
+    std::string arguments;
+    for (std::size_t i = 0; i < function.arguments_max; ++i) {
+        std::string_view text = "0";
+        if ((function.takes[i] & StaticType::kTimestamp) != 0) text = "timestamp(0)";
+        if ((function.takes[i] & StaticType::kString) != 0) text = "\"UTC\"";
+        if (function.takes[i] == StaticType::kList) text = "[]";
+        if (i == at) text = literal;
+        if (i == 0 && function.is_method) {
+            receiver = std::string(text) + ".";
+        } else {
+            arguments += (arguments.empty() ? "" : ", ") + std::string(text);
+        }
+    }
+    return receiver + std::string(function.name) + "(" + arguments + ")";
+}
+
+TEST(StaticTypes, a_call_is_wrong_if_its_evaluation_fails_for_the_type_of_an_argument) {
+    std::size_t wrong = 0;
+    for (const Function& function : functions()) {
+        for (std::size_t at = 0; at < function.arguments_max; ++at) {
+            for (const std::string_view literal : kLiterals) {
+                const std::string source = call_text(function, at, literal);
+                const Expression expression = Expression::compile(source);
+                const auto found = wrong_calls(expression, NoTypes());
+                EXPECT_EQ(!found.empty(), is_of_types(failure_of(expression))) << source;
+                wrong += found.size();
+            }
+        }
+    }
+    EXPECT_GT(wrong, 300u);
+}
+
+TEST(StaticTypes, a_call_whose_arguments_are_not_known_is_not_judged) {
+    for (const std::string_view source :
+         {"size(input.a)",
+          "size(1 + \"a\")",
+          "[1, \"a\"].map(x, size(x))",
+          "(input.a ? 1 : []).size()",
+          "input.a.trim().size()",
+          "size(steps.pay.output)",
+          "{}.map(x, x.trim())"}) {
+        EXPECT_TRUE(wrong_calls(Expression::compile(source), NoTypes()).empty()) << source;
+    }
 }
 
 }  // namespace
