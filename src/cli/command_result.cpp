@@ -49,7 +49,9 @@ int report_no_result(Session& session, const InstanceView& view) {
 int rerun_all(Session& session, Client& engine, const RerunOptions& options) {
     const std::string by = session.by(options.by);
     const auto act = [&](const InstanceId& id) {
-        if (const auto summary = engine.find(id)) engine::check_rerun(summary->status);
+        if (const auto summary = engine.find(id)) {
+            engine::check_rerun(summary->status, engine::RerunScope::Many);
+        }
         return engine.rerun(id, {.key = engine::rerun_key(id), .by = by}).is_new;
     };
     return run_bulk(session, engine, options.bulk, {"rerun", "Rerun", act, by});

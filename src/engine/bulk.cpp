@@ -270,7 +270,7 @@ class BulkTurn {
 
     /// The key makes it safe to repeat: what an earlier call of this turn has started is found.
     void rerun(Act& act) {
-        check_rerun(act.row->status);
+        check_rerun(act.row->status, RerunScope::Many);
         // The clock of the process that has started it may be behind.
         if (act.row->key.starts_with(kRerunKey) && is_started_here(act.id)) {
             throw Error(ErrorCode::InvalidState, "This operation has started it.");

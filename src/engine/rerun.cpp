@@ -11,6 +11,7 @@ namespace ebb::engine {
 StartedInstance rerun(
     Engine& engine, Store& store, const InstanceRow& old, const RerunRequest& request
 ) {
+    check_rerun(old.status, RerunScope::One);
     Payload input = request.input.value_or(Payload());
     if (!request.input) {
         const std::vector<HistoryEvent> events = store.history({.instance = old.id, .limit = 1});
@@ -37,12 +38,19 @@ std::string rerun_key(const InstanceId& old) {
     return std::string(kRerunKey) + old.to_string();
 }
 
-void check_rerun(InstanceStatus status) {
+void check_rerun(InstanceStatus status, RerunScope scope) {
     switch (status) {
         case InstanceStatus::Failed:
         case InstanceStatus::Cancelled:
         case InstanceStatus::Aborted:
             return;
+        case InstanceStatus::Completed:
+            if (scope == RerunScope::One) return;
+            throw Error(
+                ErrorCode::InvalidState,
+                "It is completed. A rerun of many repeats only what has failed or was cancelled or "
+                "aborted."
+            );
         case InstanceStatus::DeadLetter:
             throw Error(
                 ErrorCode::InvalidState,
@@ -52,8 +60,7 @@ void check_rerun(InstanceStatus status) {
             throw Error(
                 ErrorCode::InvalidState,
                 fmt::format(
-                    "It is {}. Only instances that have failed or were cancelled or aborted are "
-                    "rerun.",
+                    "It is {}. Only an instance that has ended is rerun.",
                     to_string(status)
                 )
             );

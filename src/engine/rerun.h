@@ -22,7 +22,8 @@ struct RerunRequest {
 };
 
 /// Starts the work of `old` again: an instance of its workflow with its input, its labels and its
-/// priority. `old` stays as it is. Throws Error as Engine::start.
+/// priority. `old` stays as it is. Throws Error as Engine::start, and as check_rerun for one
+/// instance.
 StartedInstance rerun(
     Engine& engine, Store& store, const InstanceRow& old, const RerunRequest& request
 );
@@ -32,9 +33,12 @@ StartedInstance rerun(
 std::string rerun_key(const InstanceId& old);
 inline constexpr std::string_view kRerunKey = "rerun:";
 
-/// Throws InvalidState if a rerun of many leaves instances of this status alone: only what has
-/// ended without success starts again, so that a filter that matches too much repeats no work that
-/// is done.
-void check_rerun(InstanceStatus status);
+/// How the instances of a rerun were named.
+enum class RerunScope { One, Many };
+
+/// Throws InvalidState if the work of an instance of this status does not start again: it must have
+/// ended. A rerun of many also leaves alone what has ended with success, so that a filter that
+/// matches too much repeats no work that is done.
+void check_rerun(InstanceStatus status, RerunScope scope);
 
 }  // namespace ebb::engine

@@ -170,6 +170,11 @@ class BulkCases:
         self.assertEqual(left, [(keyed, key), (running, None)])
         self.assertIn("It is running.", view["skips"][0]["message"])
 
+    def test_one_instance_that_has_not_ended_is_not_rerun(self):
+        [running], _ = self.labelled("one-not-ended", 1)
+        problem = self.problem(self.api.post(f"/instances/{running}/rerun"), 409, "invalid_state")
+        self.assertIn("It is running. Only an instance that has ended is rerun.", problem["detail"])
+
     def test_starts_the_work_of_one_instance_again(self):
         [old] = self.failed(1, key="one", priority=-2)
         path = f"/instances/{old}/rerun"

@@ -282,6 +282,11 @@ class CommandOverTheApi(unittest.TestCase):
         again = self.over("start", "order", "--key", "once", "--input", "[2]")
         self.assertEqual(again.stdout.strip(), first)
         self.assertIn("another input", again.stderr)
+        for run in (self.over, self.direct):
+            refused = run("rerun", first)
+            self.assertEqual(refused.returncode, 4, refused.stderr)
+            self.assertIn("It is running. Only an instance that has ended is rerun.", refused.stderr)
+        self.fine(self.over("abort", first))
         self.assertNotEqual(self.fine(self.over("rerun", first)).strip(), first)
 
     def test_registers_writes_and_sets_limits(self):

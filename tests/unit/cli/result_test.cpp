@@ -75,12 +75,23 @@ TEST_F(CliResult, rerun_starts_a_new_instance_with_the_same_input) {
     EXPECT_EQ(json["id"], id);
 }
 
+TEST_F(CliResult, rerun_refuses_an_instance_that_has_not_ended) {
+    const std::string id = start(kHello, {"-i", "\"ann\""});
+    const auto refused = world.run_db({"rerun", id});
+    EXPECT_NE(refused.code, 0);
+    EXPECT_THAT(refused.err, HasSubstr("It is running. Only an instance that has ended is rerun."));
+    EXPECT_EQ(Json::parse(world.run_db({"list", "--json"}).out).size(), 1u);
+}
+
 TEST_F(CliResult, rerun_takes_another_input_and_the_newest_version) {
     const std::string id = start(kHello, {"-i", "\"ann\""});
+    work();
     std::string text(kHello);
     text.insert(text.find("handlers:"), "version: 2\n");
     start(text, {"-i", "\"x\""});
-    const Json newest = Json::parse(world.run_db({"rerun", id, "-i", "\"bob\"", "--json"}).out);
+    const Outcome again = world.run_db({"rerun", id, "-i", "\"bob\"", "--json"});
+    ASSERT_EQ(again.code, 0) << again.err;
+    const Json newest = Json::parse(again.out);
     EXPECT_EQ(newest["version"], 2);
     EXPECT_EQ(newest["is_new"], true);
     const Json old = Json::parse(world.run_db({"rerun", id, "--version", "1", "--json"}).out);
