@@ -60,8 +60,7 @@ void check_rerun(InstanceStatus status, RerunScope scope) {
             throw Error(
                 ErrorCode::InvalidState,
                 fmt::format(
-                    "It is {}. Only an instance that has ended is rerun.",
-                    to_string(status)
+                    "It is {}. Only an instance that has ended is rerun.", to_string(status)
                 )
             );
     }

@@ -658,7 +658,7 @@ export interface paths {
         put?: never;
         /**
          * Start its work again, as a new instance
-         * @description The new instance is one of the same workflow, with the same input, labels and priority. The input need not be visible to the caller. The old instance does not change, and keeps its key. Another `input` or `version` needs the permission `instances.start` as well.
+         * @description The new instance is one of the same workflow, with the same input, labels and priority. The input need not be visible to the caller. The old instance must have ended (otherwise 409 `invalid_state`); it does not change, and keeps its key. Another `input` or `version` needs the permission `instances.start` as well.
          */
         post: operations["rerunInstance"];
         delete?: never;
@@ -4766,6 +4766,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["InstanceNotFound"];
+            409: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
