@@ -4,9 +4,23 @@
 
 #include <ebb/error.h>
 
-#include "engine/view.h"
+#include "core/kernel/label_codec.h"
 
 namespace ebb::engine {
+
+namespace {
+
+/// An instance that has as many labels as are allowed keeps them, and has no room for the link.
+Labels rerun_labels(const InstanceRow& old) {
+    Labels labels = labels_of_state(old.state);
+    labels.erase(std::string(kRerunOfLabel));
+    if (labels.size() < LabelLimits::kLabelsMax) {
+        labels.emplace(kRerunOfLabel, old.id.to_string());
+    }
+    return labels;
+}
+
+}  // namespace
 
 StartedInstance rerun(
     Engine& engine, Store& store, const InstanceRow& old, const RerunRequest& request
@@ -30,7 +44,7 @@ StartedInstance rerun(
          .key = request.key,
          .priority = old.priority,
          .by = request.by,
-         .labels = to_summary(old).labels}
+         .labels = rerun_labels(old)}
     );
 }
 

@@ -21,9 +21,12 @@ struct RerunRequest {
     std::string by{};
 };
 
+/// The label of an instance that a rerun has started: the id of the old instance, as a text.
+inline constexpr std::string_view kRerunOfLabel = "ebb.rerun_of";
+
 /// Starts the work of `old` again: an instance of its workflow with its input, its labels and its
-/// priority. `old` stays as it is. Throws Error as Engine::start, and as check_rerun for one
-/// instance.
+/// priority, and with kRerunOfLabel. `old` stays as it is. Throws Error as Engine::start, and as
+/// check_rerun for one instance.
 StartedInstance rerun(
     Engine& engine, Store& store, const InstanceRow& old, const RerunRequest& request
 );

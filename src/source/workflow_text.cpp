@@ -160,9 +160,34 @@ void note_json_fault(
     }
 }
 
+/// YAML would read the comments that JSON is often given as parts of keys.
+void blank_comments(std::string& json) {
+    for (std::size_t at = 0; at < json.size(); ++at) {
+        const std::string_view rest = std::string_view(json).substr(at);
+        std::size_t end = 0;
+        if (rest.front() == '"') {
+            ++at;
+            while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2 : 1;
+            continue;
+        }
+        if (rest.starts_with("//")) {
+            end = std::min(json.find('\n', at), json.size());
+        } else if (rest.starts_with("/*")) {
+            end = std::min(json.find("*/", at + 2), json.size() - 2) + 2;
+        } else {
+            continue;
+        }
+        for (; at < end; ++at) {
+            if (json[at] != '\n') json[at] = ' ';
+        }
+        --at;
+    }
+}
+
 Parsed parse(std::string_view text, const std::string& file) {
     Parsed parsed{.text = std::string(text), .root = std::nullopt, .problems = {}};
     if (file.ends_with(".json")) note_json_fault(parsed.problems, text, file);
+    if (!parsed.problems.empty()) blank_comments(parsed.text);
     int last_line = parsed.problems.empty() ? 0 : parsed.problems.front().line;
     for (int round = 0; round <= kRepairsMax; ++round) {
         try {

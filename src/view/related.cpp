@@ -8,7 +8,9 @@
 
 #include "core/kernel/effects.h"
 #include "core/kernel/event_author.h"
+#include "core/kernel/label_codec.h"
 #include "engine/bulk_job.h"
+#include "engine/rerun.h"
 #include "engine/view.h"
 #include "support/json.h"
 #include "view/instance_json.h"
@@ -54,6 +56,33 @@ Json same_key_json(
     for (const InstanceRow& row : rows) {
         if (std::ssize(json) == kSameKeyMax) break;
         json.push_back(summary_json(engine::to_summary(row)));
+    }
+    return json;
+}
+
+Json rerun_of_json(const InstanceRow& instance) {
+    const Labels labels = labels_of_state(instance.state);
+    const auto label = labels.find(engine::kRerunOfLabel);
+    if (label == labels.end()) return nullptr;
+    return label->second.type() == LabelType::Text ? Json(label->second.text()) : Json(nullptr);
+}
+
+Json reruns_json(
+    Store& store,
+    const InstanceRow& instance,
+    const std::function<bool(const InstanceRow&)>& may_see
+) {
+    filter::Condition is_rerun{
+        .kind = filter::Condition::Kind::Compare,
+        .field = {.kind = filter::Field::Kind::Label, .label = std::string(engine::kRerunOfLabel)}
+    };
+    is_rerun.operand = instance.id.to_string();
+    const InstanceHits found = store.search(
+        {.workflow = instance.workflow, .where = std::move(is_rerun), .limit = kRerunsMax}
+    );
+    Json json = Json::array();
+    for (const InstanceRow& row : found.rows) {
+        if (may_see(row)) json.push_back(summary_json(engine::to_summary(row)));
     }
     return json;
 }

@@ -25,6 +25,19 @@ Json same_key_json(
     const std::function<bool(const InstanceRow&)>& may_see
 );
 
+inline constexpr int kRerunsMax = 20;
+
+/// `rerun_of`: the id of the instance whose work it has started again; null = none.
+Json rerun_of_json(const InstanceRow& instance);
+
+/// `reruns`: instances that have started its work again, those that `may_see` holds for, the newest
+/// first.
+Json reruns_json(
+    Store& store,
+    const InstanceRow& instance,
+    const std::function<bool(const InstanceRow&)>& may_see
+);
+
 /// `bulks`: what bulk operations have done to it, the newest first. Reads the newest
 /// kActsReadMax events of people and programs.
 Json bulk_acts_json(Store& store, const InstanceId& id);

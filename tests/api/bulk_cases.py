@@ -143,7 +143,7 @@ class BulkCases:
         for old in ids:
             new = self.named(f"rerun:{old}")
             self.assertEqual((new["input"], new["priority"]), ({"kind": "a"}, 3))
-            self.assertEqual(new["labels"], {"kind": "a", "tenant": "again"})
+            self.assertEqual(new["labels"], {"ebb.rerun_of": old, "kind": "a", "tenant": "again"})
             started = self.api.get(f"/instances/{new['id']}/related").json()
             self.assertRegex(started["started_by"], rf" \(bulk {first['id']}\)$")
             self.api.get(f"/instances/{new['id']}/result", wait="30s")

@@ -176,7 +176,8 @@ class CommandOverTheApi(unittest.TestCase):
         self.assertEqual((over["done"], direct["done"], direct["unchanged"]), (1, 1, 1))
         for each in old:
             new = json.loads(self.fine(self.direct("show", f"key:order/rerun:{each['id']}", "--json")))
-            self.assertEqual((new["labels"], new["input"]), ({"customer": "rerun"}, 1.5))
+            labels = {"customer": "rerun", "ebb.rerun_of": each["id"]}
+            self.assertEqual((new["labels"], new["input"]), (labels, 1.5))
         for run in (self.over, self.direct):
             for option in (["--input", "1"], ["--key", "k"], ["--version", "1"], ["--wait"]):
                 self.assertIn("--where", self.usage(run("rerun", *where, "--yes", *option)), option)
@@ -185,7 +186,7 @@ class CommandOverTheApi(unittest.TestCase):
         for run in (self.over, self.direct):
             new = self.fine(run("rerun", old[0]["id"])).strip()
             shown = json.loads(self.fine(self.direct("show", new, "--json")))
-            self.assertEqual(shown["labels"], {"customer": "rerun"})
+            self.assertEqual(shown["labels"], {"customer": "rerun", "ebb.rerun_of": old[0]["id"]})
         self.fine(self.direct("abort", *where, "--yes"))
         job = self.detached(self.over, "rerun", *where)
         self.assertEqual((job["action"], job["by"]), ("rerun", "token:ci"))

@@ -50,6 +50,20 @@ class RelatedCases:
         self.assertEqual((row["id"], row["workflow"], row["key"]), (order, "order", "SO-77"))
         self.assertEqual(self.related(self.start())["same_key"], [])
 
+    def test_names_the_instance_that_it_reruns_and_the_reruns_of_it(self):
+        old = self.start()
+        self.assertEqual(self.api.post(f"/instances/{old}/abort").status, 200)
+        first, second = (self.api.post(f"/instances/{old}/rerun").json()["id"] for _ in range(2))
+        self.assertEqual(self.api.post(f"/instances/{second}/abort").status, 200)
+        third = self.api.post(f"/instances/{second}/rerun").json()["id"]
+        expected = {old: (None, [second, first]), first: (old, []), second: (old, [third]), third: (second, [])}
+        for each, (rerun_of, reruns) in expected.items():
+            found = self.related(each)
+            self.assertEqual((found["rerun_of"], [row["id"] for row in found["reruns"]]), (rerun_of, reruns))
+        self.assertEqual(self.api.get(f"/instances/{first}").json()["labels"]["ebb.rerun_of"], old)
+        listed = self.api.get("/instances", where=f'labels["ebb.rerun_of"] == "{old}"').json()["items"]
+        self.assertEqual([row["id"] for row in listed], [second, first])
+
     def test_names_who_has_started_it_and_the_bulks_that_acted_on_it(self):
         instance, other = self.start(), self.start()
         client = self.with_role("developer")

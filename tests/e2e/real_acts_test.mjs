@@ -296,7 +296,7 @@ test('start again by an operator: the stored input, the labels and the newest ve
     await real.until(made, real.waits('signal'));
     const view = await real.api('GET', `/instances/${made}?reveal=true`);
     assert.deepEqual([old.version, old.input, old.labels], [1, { litres: 4, pin: '•••' }, { shop: 'berlin' }]);
-    assert.deepEqual([view.workflow, view.version, view.key, view.input, view.labels, view.priority], ['refill', 2, `rerun:${id}`, { litres: 4, pin: '0815' }, old.labels, 7]);
+    assert.deepEqual([view.workflow, view.version, view.key, view.input, view.labels, view.priority], ['refill', 2, `rerun:${id}`, { litres: 4, pin: '0815' }, { ...old.labels, 'ebb.rerun_of': id }, 7]);
     assert.equal((await real.api('GET', `/instances/${made}/related`)).started_by, 'user:ann');
     assert.equal(await startAgain(), made, 'the second time, nothing new starts');
     await other.page.getByText('This work had already been started again, as this instance.').waitFor();

@@ -72,9 +72,11 @@ const commands = {
     const id = await client.rerun(old);
     const options = { input: { a: 5, b: 5 }, key: 'once', version: 1 };
     const keyed = [await client.rerun(old, options), await client.rerun(old, options)];
+    const { 'ebb.rerun_of': link, ...labels } = (await client.show(id)).labels;
     return {
       same: (await client.result(id)).output,
-      labels: (await client.show(id)).labels,
+      labels,
+      is_linked: link === old,
       is_new: id !== old,
       other: (await client.result(keyed[0])).output,
       is_once: keyed[0] === keyed[1],

@@ -69,7 +69,9 @@ def reruns():
     client.result(old)
     new = client.rerun(old)
     keyed = [client.rerun(old, {"a": 5, "b": 5}, key="once", version=1) for _ in range(2)]
-    return {"same": client.result(new)["output"], "labels": client.show(new)["labels"], "is_new": new != old,
+    labels = client.show(new)["labels"]
+    is_linked = labels.pop("ebb.rerun_of") == old
+    return {"same": client.result(new)["output"], "labels": labels, "is_linked": is_linked, "is_new": new != old,
             "other": client.result(keyed[0])["output"], "is_once": keyed[0] == keyed[1]}
 
 

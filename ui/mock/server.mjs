@@ -191,6 +191,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     const sent = access.deliveries.filter((one) => one.key.split('/')[1] === row.id);
     return {
       id: row.id, started_by: row.history[0]?.worker ?? null, same_key: row.key ? world.instances.filter((one) => one.key === row.key && one.workflow !== row.workflow).slice(0, 20).map(summary) : [],
+      rerun_of: row.labels?.['ebb.rerun_of'] ?? null, reruns: world.instances.filter((one) => one.labels?.['ebb.rerun_of'] === row.id).slice(0, 20).map(summary),
       failure_group: ['failed', 'dead_letter'].includes(row.status) && row.detail.error ? groupOf(row) : null,
       bulks: bulks.slice(0, 20).map((event) => ({ id: /bulk ([0-9a-f-]{36})/.exec(event.payload.by)[1], event: event.seq, type: event.type, by: event.payload.by, at: event.at })),
       deliveries: PERMISSIONS[control.role].includes('webhooks.write') ? { complete: true, items: sent.map((one) => ({ ...deliveryOf(one), webhook: one.key.split('/')[0] })) } : null,
@@ -313,7 +314,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
     const known = body.key && world.instances.find((one) => one.workflow === old.workflow && one.key === body.key);
     if (known) return { $status: 200, id: known.id, is_new: false, has_same_input: true, has_same_version: true };
     const row = start({ workflow: old.workflow, input: old.detail.input, ...body });
-    Object.assign(row, { labels: old.labels, priority: old.priority });
+    Object.assign(row, { labels: { ...old.labels, 'ebb.rerun_of': old.id }, priority: old.priority });
     return { $status: 201, id: row.id, is_new: true };
   }
 

@@ -138,12 +138,14 @@ std::string MapReader::free_text(std::string_view key) const {
     return {};
 }
 
-std::string MapReader::expression(std::string_view key) const {
+std::string MapReader::expression(std::string_view key, std::string_view example) const {
     const Document* value = find(key);
     if (value == nullptr) return {};
     if (value->type == Document::Type::Bool) return to_text(value->scalar);
     if (value->is_text()) return value->text();
-    note_type(key, *value, "an expression that yields true or false, such as `input.amount > 100`");
+    note_type(
+        key, *value, fmt::format("an expression that yields true or false, such as `{}`", example)
+    );
     return {};
 }
 

@@ -60,8 +60,10 @@ class MapReader {
     std::string text(std::string_view key) const;
     /// Free text: may be empty.
     std::string free_text(std::string_view key) const;
-    /// A text or a bool, since YAML reads `when: true` as a bool.
-    std::string expression(std::string_view key) const;
+    /// A text or a bool, since YAML reads `when: true` as a bool. `example` is one that a user can
+    /// write there.
+    std::string expression(std::string_view key, std::string_view example = "input.amount > 100")
+        const;
     std::int64_t integer(std::string_view key, std::int64_t otherwise) const;
     int small_integer(std::string_view key, int otherwise) const;
     double number(std::string_view key, double otherwise) const;

@@ -14,6 +14,9 @@ namespace ebb::model {
 
 namespace {
 
+/// Of the language of conditions, which is not that of expressions.
+constexpr std::string_view kConditionExample = "status = 'received' and price > 0";
+
 /// Calls `read(name, value, path)` for every entry of a map of names, or of a list of maps whose
 /// key `kind` is the name.
 template <typename Read>
@@ -255,7 +258,7 @@ void read_trigger(
     map.require("when", "it is the condition that fires the transition");
     const Trigger otherwise;
     into.rules->triggers.push_back({
-        .when = map.expression("when"),
+        .when = map.expression("when", kConditionExample),
         .set = map.payload("set"),
         .writes = read_writes(map),
         .mode = map.word("mode", kTriggerModeWords, otherwise.mode),
@@ -294,7 +297,7 @@ SavepointCondition read_savepoint(
     const auto reaction = map.word("on_rollback", kRollbackWords, Savepoint{}.on_rollback);
     return {
         .name = name,
-        .when = map.expression("when"),
+        .when = map.expression("when", kConditionExample),
         .resumes = reaction == Savepoint::OnRollback::Resume,
         .max_resumes = map.small_integer("max_resumes", otherwise.max_resumes),
     };
@@ -327,7 +330,7 @@ void read_conditions(
             const MapReader map(rules.problems(), value, path);
             map.allow_only({kind, "when"});
             map.require("when", "it is the condition");
-            into.push_back({.name = name, .when = map.expression("when")});
+            into.push_back({.name = name, .when = map.expression("when", kConditionExample)});
         }
     );
 }

@@ -58,6 +58,8 @@ http::Response get_related(Service& service, Call& call) {
              view::same_key_json(
                  service.reads, *row, visible_names(service, call.principal), is_visible
              )},
+            {"rerun_of", view::rerun_of_json(*row)},
+            {"reruns", view::reruns_json(service.reads, *row, is_visible)},
             {"failure_group", failure_group_json(service, *row)},
             {"bulks", view::bulk_acts_json(service.reads, id)},
             {"deliveries", deliveries_json(service, call, id)},

@@ -70,6 +70,11 @@ TEST_F(CliResult, rerun_starts_a_new_instance_with_the_same_input) {
     EXPECT_NE(again, id);
     work();
     EXPECT_EQ(world.run_db({"result", again}).out, "\"Hello, ann!\"\n");
+    EXPECT_THAT(world.run_db({"show", again}).out, HasSubstr("ebb.rerun_of=" + id));
+    const std::vector<std::string> reruns{
+        "list", "--where", "labels[\"ebb.rerun_of\"] == \"" + id + "\"", "--json"
+    };
+    EXPECT_EQ(Json::parse(world.run_db(reruns).out)[0]["id"], again);
     // The key stays with the old instance.
     const Json json = Json::parse(world.run_db({"show", "key:hello/k", "--json"}).out);
     EXPECT_EQ(json["id"], id);

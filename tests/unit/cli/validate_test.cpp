@@ -134,6 +134,24 @@ TEST(CliValidate, finds_definitions_in_a_folder_that_misspell_steps) {
     EXPECT_EQ(outcome.err.find("other.json"), std::string::npos) << outcome.err;
 }
 
+TEST(CliValidate, reports_a_comment_in_json_once) {
+    CliWorld world;
+    for (const std::string comment : {"// why \"a\"", "/* why\n\"a\": */", "/* // */"}) {
+        const std::string file = world.file(
+            "a.json", "{\"workflow\": \"a\",\n " + comment + "\n \"steps\": [\"http://b\"]}\n"
+        );
+        const Json json = Json::parse(world.run({"validate", file, "--json"}).out);
+        std::vector<std::string> found;
+        for (const Json& problem : json[0]["problems"]) {
+            found.push_back(problem["code"].get<std::string>() + problem["line"].dump());
+        }
+        // Slashes in a text do not begin a comment: the name of the step is judged.
+        EXPECT_EQ(found, (std::vector<std::string>{"json_syntax2", "invalid_name3"})) << comment;
+    }
+    const std::string unclosed = world.file("b.json", "{\"workflow\": \"a\", /*");
+    EXPECT_EQ(world.run({"validate", unclosed}).code, 2);
+}
+
 TEST(CliValidate, refuses_json_that_only_yaml_allows) {
     CliWorld world;
     const std::string file = world.file("a.json", "{\"workflow\": \"a\",\n \"steps\": [\"b\",]}\n");

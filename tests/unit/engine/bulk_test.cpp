@@ -348,7 +348,10 @@ TEST_F(BulkTest, a_rerun_starts_what_has_failed_again_with_all_that_it_was_start
     EXPECT_EQ(again.summary.status, InstanceStatus::Completed);
     EXPECT_EQ(again.summary.version, 2);
     EXPECT_EQ(again.summary.priority, 7);
-    EXPECT_EQ(again.summary.labels, (Labels{{"tenant", "acme"}, {"total", 2.5}}));
+    EXPECT_EQ(
+        again.summary.labels,
+        (Labels{{"ebb.rerun_of", old.to_string()}, {"tenant", "acme"}, {"total", 2.5}})
+    );
     EXPECT_EQ(again.input, "12345678901234567890.5");
     EXPECT_EQ(
         world.store->history({.instance = again.summary.id, .limit = 1}).at(0).worker,

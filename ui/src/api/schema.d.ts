@@ -658,7 +658,7 @@ export interface paths {
         put?: never;
         /**
          * Start its work again, as a new instance
-         * @description The new instance is one of the same workflow, with the same input, labels and priority. The input need not be visible to the caller. The old instance must have ended (otherwise 409 `invalid_state`); it does not change, and keeps its key. Another `input` or `version` needs the permission `instances.start` as well.
+         * @description The new instance is one of the same workflow, with the same input, labels and priority; its label `ebb.rerun_of` is the id of the old one. The input need not be visible to the caller. The old instance must have ended (otherwise 409 `invalid_state`); it does not change, and keeps its key. Another `input` or `version` needs the permission `instances.start` as well.
          */
         post: operations["rerunInstance"];
         delete?: never;
@@ -2495,6 +2495,10 @@ export interface components {
             started_by: components["schemas"]["OptionalText"];
             /** @description Instances of other workflows with the same key, the newest first. */
             same_key: components["schemas"]["Instance"][];
+            /** @description The id of the instance whose work it started again: its label `ebb.rerun_of`. */
+            rerun_of: components["schemas"]["OptionalText"];
+            /** @description Instances that started its work again, the newest first. */
+            reruns: components["schemas"]["Instance"][];
             /** @description The group of its failure, as of `GET /failures/{group}`; null if it has neither failed nor is dead-lettered. */
             failure_group: components["schemas"]["OptionalText"];
             /** @description What bulk operations have done to it, the newest first; among the newest 200 acts. */
@@ -4706,7 +4710,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Instances with its key, bulk operations, deliveries of webhooks. */
+            /** @description Instances with its key, reruns, bulk operations, deliveries of webhooks. */
             200: {
                 headers: {
                     [name: string]: unknown;

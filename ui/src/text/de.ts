@@ -145,7 +145,7 @@ export const de: Messages = {
     tab: { graph: 'Graph', timeline: 'Zeitachse', steps: 'Schritte', history: 'Verlauf', data: 'Daten', related: 'Zusammenhang', raw: 'Rohdaten' }, inApi: 'Dasselbe aus der API',
   },
   related: {
-    startedBy: 'Gestartet von', trace: 'Trace-ID', links: 'In anderen Systemen', sameKey: 'Mit demselben Schlüssel', sameLabels: 'Mit demselben Label', sameFailure: 'Genauso fehlgeschlagen', group: 'Die ganze Gruppe', bulks: 'Massenaktionen', cut: 'Nur die neuesten sind zu sehen.',
+    startedBy: 'Gestartet von', trace: 'Trace-ID', links: 'In anderen Systemen', rerunOf: 'Wiederholt die Arbeit von', reruns: 'Neu gestartet als', sameKey: 'Mit demselben Schlüssel', sameLabels: 'Mit demselben Label', sameFailure: 'Genauso fehlgeschlagen', group: 'Die ganze Gruppe', bulks: 'Massenaktionen', cut: 'Nur die neuesten sind zu sehen.',
     none: 'Keine andere Instanz hat ihren Schlüssel oder ihren Fehler, keine Massenaktion hat sie berührt, und nichts wurde über sie gesendet.',
   },
   graph: {

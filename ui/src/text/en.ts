@@ -144,7 +144,7 @@ export const en = {
     tab: { graph: 'Graph', timeline: 'Timeline', steps: 'Steps', history: 'History', data: 'Data', related: 'Related', raw: 'Raw' }, inApi: 'The same from the API',
   },
   related: {
-    startedBy: 'Started by', trace: 'Trace ID', links: 'In other systems', sameKey: 'With the same key', sameLabels: 'With the same label', sameFailure: 'Failed in the same way', group: 'The whole group', bulks: 'Bulk operations', cut: 'Only the newest are shown.',
+    startedBy: 'Started by', trace: 'Trace ID', links: 'In other systems', rerunOf: 'Starts again the work of', reruns: 'Started again as', sameKey: 'With the same key', sameLabels: 'With the same label', sameFailure: 'Failed in the same way', group: 'The whole group', bulks: 'Bulk operations', cut: 'Only the newest are shown.',
     none: 'No other instance has its key or its failure, no bulk operation has touched it, and nothing was sent about it.',
   },
   graph: {

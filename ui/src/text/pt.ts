@@ -144,7 +144,7 @@ export const pt: Messages = {
     tab: { graph: 'Grafo', timeline: 'Linha do tempo', steps: 'Etapas', history: 'Histórico', data: 'Dados', related: 'Relacionadas', raw: 'Bruto' }, inApi: 'O mesmo pela API',
   },
   related: {
-    startedBy: 'Iniciada por', trace: 'ID do trace', links: 'Em outros sistemas', sameKey: 'Com a mesma chave', sameLabels: 'Com o mesmo rótulo', sameFailure: 'Com a mesma falha', group: 'O grupo inteiro', bulks: 'Ações em massa', cut: 'Só as mais recentes são exibidas.',
+    startedBy: 'Iniciada por', trace: 'ID do trace', links: 'Em outros sistemas', rerunOf: 'Repete o trabalho de', reruns: 'Reiniciada como', sameKey: 'Com a mesma chave', sameLabels: 'Com o mesmo rótulo', sameFailure: 'Com a mesma falha', group: 'O grupo inteiro', bulks: 'Ações em massa', cut: 'Só as mais recentes são exibidas.',
     none: 'Nenhuma outra instância tem a mesma chave ou a mesma falha, nenhuma ação em massa a tocou, e nada foi enviado sobre ela.',
   },
   graph: {
