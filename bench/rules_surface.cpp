@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,78 +32,90 @@ double seconds_since(SteadyClock::time_point start) {
     return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-/// What a session does once; returns how many it has done.
-using Turn = std::function<std::int64_t(SqlSession& session, int number)>;
+/// What a session does once and is counted as one.
+using Turn = std::function<void(SqlSession& session)>;
 
-/// Sessions that take turns on their own until the time is over. Returns what they have done.
-double work_in_sessions(
-    const SurfaceDatabase& database, int sessions, double seconds, const Turn& turn
+/// Makes the turns of one session, which may remember something from one to the next.
+using Turns = std::function<Turn()>;
+
+/// Sessions that take turns on their own until the time is over. Returns how many they take in a
+/// second; each session's time ends with its last turn.
+double turns_per_second(
+    const SurfaceDatabase& database, int sessions, double seconds, const Turns& turns
 ) {
     std::atomic<bool> ends{false};
-    std::atomic<std::int64_t> done{0};
+    std::vector<double> rates(static_cast<std::size_t>(sessions));
     Crew crew(ends);
-    const auto start = SteadyClock::now();
-    for (int number = 0; number < sessions; ++number) {
-        crew.add([&, number] {
+    for (double& rate : rates) {
+        crew.add([&] {
             SqlSession session = database.session();
-            while (!ends && seconds_since(start) < seconds) done += turn(session, number);
+            const Turn turn = turns();
+            const auto start = SteadyClock::now();
+            double taken = 0;
+            std::int64_t done = 0;
+            for (; !ends && taken < seconds; taken = seconds_since(start)) {
+                turn(session);
+                done += 1;
+            }
+            rate = static_cast<double>(done) / taken;
         });
     }
     crew.join();
-    return static_cast<double>(done);
+    return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
 /// WED-SQL's own protocol: an instance is taken through its three transitions, each with a claim,
 /// an UPDATE and a COMMIT. What starts the instances counts, but they start many at a time.
 Turn updates() {
-    return [](SqlSession& session, int) -> std::int64_t {
-        constexpr std::int64_t kInstances = 64;
-        constexpr std::int64_t kTransitions = 3;
-        const auto rows = session.run(fmt::format(
-            "INSERT INTO wed_flow (at) SELECT 0 FROM generate_series(1, {}) RETURNING wid",
-            kInstances
-        ));
-        for (std::int64_t i = 0; i < kInstances; ++i) {
-            const std::string wid = PQgetvalue(rows.get(), static_cast<int>(i), 0);
-            for (std::int64_t at = 1; at <= kTransitions; ++at) {
-                const std::string number = std::to_string(at);
-                session.run("BEGIN");
-                session.run(
-                    "SELECT pg_try_advisory_xact_lock($1::integer, $2::integer)", {wid, number}
-                );
-                session.run("UPDATE wed_flow SET at = $2 WHERE wid = $1", {wid, number});
-                session.run("COMMIT");
+    struct Place {
+        std::vector<std::string> wids{};
+        int at = 0;  ///< the transition of the last of them that was made last
+    };
+
+    return [place = Place{}](SqlSession& session) mutable {
+        constexpr int kTransitions = 3;
+        if (place.wids.empty()) {
+            const auto rows = session.run(
+                "INSERT INTO wed_flow (at) SELECT 0 FROM generate_series(1, 64) RETURNING wid"
+            );
+            for (int i = 0; i < PQntuples(rows.get()); ++i) {
+                place.wids.emplace_back(PQgetvalue(rows.get(), i, 0));
             }
         }
-        return kInstances * kTransitions;
+        const std::string wid = place.wids.back();
+        const std::string number = std::to_string(place.at + 1);
+        session.run("BEGIN");
+        session.run("SELECT pg_try_advisory_xact_lock($1::integer, $2::integer)", {wid, number});
+        session.run("UPDATE wed_flow SET at = $2 WHERE wid = $1", {wid, number});
+        session.run("COMMIT");
+        place.at = (place.at + 1) % kTransitions;
+        if (place.at == 0) place.wids.pop_back();
     };
 }
 
 Turn inserts() {
-    return [](SqlSession& session, int) -> std::int64_t {
-        session.run("INSERT INTO wed_flow DEFAULT VALUES");
-        return 1;
-    };
+    return [](SqlSession& session) { session.run("INSERT INTO wed_flow DEFAULT VALUES"); };
 }
 
 double work_in_new_database(
     const PostgresServer& server,
     int sessions,
     double seconds,
-    const Turn& turn,
+    const Turns& turns,
     int idle_triggers = 0
 ) {
     const SurfaceDatabase database(server, idle_triggers);
-    return work_in_sessions(database, sessions, seconds, turn);
+    return turns_per_second(database, sessions, seconds, turns);
 }
 
 /// What one costs the server, in transactions of pgbench, without waiting for the disk.
 void add_cost(
-    Figure& figure, const PostgresServer& server, const RulesAsked& asked, const Turn& turn
+    Figure& figure, const PostgresServer& server, const RulesAsked& asked, const Turns& turns
 ) {
     const SurfaceDatabase database(server);
-    const double us =
-        server_us_each(server, [&] { return work_in_sessions(database, 1, asked.seconds, turn); });
+    const double us = server_us_each(server, [&] {
+        return turns_per_second(database, 1, asked.seconds, turns) * asked.seconds;
+    });
     const double pgbench_us = server_us_each(server, [&] {
         return pgbench_n(server, 1, asked.seconds) * std::max(asked.seconds, 1.0);
     });
@@ -127,12 +140,9 @@ void add_update_figures(
              .usual_name = fmt::format("pgbench -N, {} clients", sessions),
              .usual = [&] { return pgbench_n(server, sessions, asked.seconds); },
              .special =
-                 [&] {
-                     return work_in_new_database(server, sessions, asked.seconds, updates()) /
-                            asked.seconds;
-                 }}
+                 [&] { return work_in_new_database(server, sessions, asked.seconds, updates); }}
         ));
-        if (sessions == 1) add_cost(figures.back(), server, asked, updates());
+        if (sessions == 1) add_cost(figures.back(), server, asked, updates);
     }
 }
 
@@ -147,13 +157,10 @@ void add_insert_figure(
          .note = "an INSERT of an application that starts an instance",
          .usual_name = "pgbench -N, 1 client",
          .usual = [&] { return pgbench_n(server, 1, asked.seconds); },
-         .special =
-             [&] {
-                 return work_in_new_database(server, 1, asked.seconds, inserts()) / asked.seconds;
-             },
+         .special = [&] { return work_in_new_database(server, 1, asked.seconds, inserts); },
          .unit = "instances/s"}
     ));
-    add_cost(figures.back(), server, asked, inserts());
+    add_cost(figures.back(), server, asked, inserts);
 }
 
 /// While it lives, a commit waits 5 ms before it flushes, so that others can join it.
@@ -182,7 +189,7 @@ void add_flush_figure(
     if (!is_asked(asked, "rules_pg_flush_5ms")) return;
     const SlowFlush slow(server);
     const auto rate = [&](int sessions) {
-        return work_in_new_database(server, sessions, asked.seconds, updates()) / asked.seconds;
+        return work_in_new_database(server, sessions, asked.seconds, updates);
     };
     figures.push_back(compare(
         asked,
@@ -201,7 +208,7 @@ void add_idle_figure(
     if (!is_asked(asked, "rules_pg_100_idle_triggers_in_sql")) return;
     constexpr int kIdle = 100;
     const auto rate = [&](int idle) {
-        return work_in_new_database(server, 1, asked.seconds, updates(), idle) / asked.seconds;
+        return work_in_new_database(server, 1, asked.seconds, updates, idle);
     };
     figures.push_back(compare(
         asked,

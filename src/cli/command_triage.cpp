@@ -96,7 +96,8 @@ std::string delay_text(const std::string& reason) {
         {"queue_full", "all slots of the queue are in use"},
         {"queue_key", "all slots of its key are in use"},
         {"queue_rate", "the rate of the queue is used up"},
-        {"workers_busy", "all workers that have it are busy"},
+        {"workers_busy", "all workers that can do it are busy"},
+        {"no_engine", "no worker is alive (a timer, the end of a step, or a request)"},
     };
     const auto text = kTexts.find(reason);
     return text == kTexts.end() ? one_line(reason) : std::string(text->second);
@@ -206,8 +207,8 @@ int list_delayed(Session& session, const DelayedOptions& options) {
     for (const view::DelayedTasks& row : rows) {
         table.add({
             row.workflow,
-            row.handler,
-            row.queue,
+            row.handler.empty() ? "-" : row.handler,
+            row.queue.empty() ? "-" : row.queue,
             std::to_string(row.count),
             time_text(row.since, session.now(), options.times),
             short_id(row.instance),

@@ -35,12 +35,21 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool has_engine(const std::vector<WorkerRow>& workers, TimePoint now) {
+    return std::any_of(workers.begin(), workers.end(), [&](const WorkerRow& worker) {
+        return worker.is_keeper && worker.expires_at > now;
+    });
+}
+
 std::string reason_of(
     const DelayedTasks& tasks,
     const std::vector<WorkerRow>& workers,
     const std::vector<QueueUse>& queues,
     TimePoint now
 ) {
+    if (tasks.handler == kEngineHandler) {
+        return has_engine(workers, now) ? "workers_busy" : "no_engine";
+    }
     const bool is_served =
         std::any_of(workers.begin(), workers.end(), [&](const WorkerRow& worker) {
             return worker.expires_at > now && contains(worker.handlers, tasks.handler) &&
@@ -85,13 +94,14 @@ void Delayed::look_now(Duration time_max, Duration pause) {
     const bool has_due = std::any_of(queues.begin(), queues.end(), [](const QueueUse& use) {
         return use.view.waiting > 0;
     });
-    if (!has_due) {
+    const TimePoint now = store_.now();
+    lacks_engine_ = !has_engine(store_.workers(), now);
+    if (!has_due && !lacks_engine_) {
         before_.reset();
         pass_.clear();
         publish({});
         return;
     }
-    const TimePoint now = store_.now();
     for (int rows = 0; rows < kRowsMax && clock_.steady_now() < begun + time_max; rows += kPage) {
         if (read_page(now)) continue;
         before_.reset();
@@ -106,7 +116,8 @@ bool Delayed::read_page(TimePoint now) {
     const std::vector<InstanceRow> page =
         store_.list({.statuses = moving_statuses(), .before = before_, .limit = kPage});
     for (const InstanceRow& row : page) {
-        if (row.updated_at + kAfter <= now && may_have_due_tasks(row.state)) add(row, now);
+        const bool may_be_due = lacks_engine_ || may_have_due_tasks(row.state);
+        if (row.updated_at + kAfter <= now && may_be_due) add(row, now);
         before_ = row.id;
     }
     return static_cast<int>(page.size()) == kPage;
@@ -114,17 +125,19 @@ bool Delayed::read_page(TimePoint now) {
 
 void Delayed::add(const InstanceRow& row, TimePoint now) {
     for (const TaskRow& task : store_.tasks(row.id)) {
-        const bool is_delayed = !task.handler.empty() && task.lease_owner.empty() &&
-                                !task.is_parked && task.due + kAfter <= now;
+        const bool is_delayed =
+            task.lease_owner.empty() && !task.is_parked && task.due + kAfter <= now;
         if (!is_delayed) continue;
-        const Key key{row.workflow, task.handler, task.queue};
+        // A queue limits only handlers.
+        const std::string queue = task.handler == kEngineHandler ? "" : task.queue;
+        const Key key{row.workflow, task.handler, queue};
         if (!pass_.contains(key) && static_cast<int>(pass_.size()) >= kGroupsMax) continue;
         DelayedTasks& tasks = pass_[key];
         tasks.count += 1;
         if (tasks.count > 1 && tasks.since <= task.due) continue;
         tasks.workflow = row.workflow;
         tasks.handler = task.handler;
-        tasks.queue = task.queue;
+        tasks.queue = queue;
         tasks.since = task.due;
         tasks.instance = row.id;
         tasks.concurrency_key = task.concurrency_key;
@@ -153,6 +166,10 @@ std::vector<DelayedTasks> Delayed::report(const std::function<bool(const std::st
     const TimePoint now = store_.now();
     const std::vector<WorkerRow> workers = store_.workers();
     for (DelayedTasks& tasks : report) {
+        if (tasks.handler == kEngineHandler) {
+            tasks.reason = reason_of(tasks, workers, {}, now);
+            continue;
+        }
         const std::vector<QueueUse> queues = store_.queues(
             {.name = tasks.queue, .concurrency_key = tasks.concurrency_key, .counts_tasks = false}
         );
@@ -164,8 +181,8 @@ std::vector<DelayedTasks> Delayed::report(const std::function<bool(const std::st
 Json delayed_task_json(const DelayedTasks& tasks) {
     return {
         {"workflow", tasks.workflow},
-        {"handler", tasks.handler},
-        {"queue", tasks.queue},
+        {"handler", text_json(tasks.handler)},
+        {"queue", text_json(tasks.queue)},
         {"tasks", tasks.count},
         {"since", time_json(tasks.since)},
         {"reason", tasks.reason},

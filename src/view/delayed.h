@@ -16,7 +16,9 @@
 
 namespace ebb::view {
 
-/// Due tasks of one workflow that no worker starts, by handler and queue.
+/// Due tasks of one workflow that no worker starts, by handler and queue. Without a handler:
+/// timers, deadlines, mail, and outcomes that workers in SQL have handed in, which an engine
+/// decides.
 struct DelayedTasks {
     std::string workflow;
     std::string handler;
@@ -26,13 +28,13 @@ struct DelayedTasks {
     InstanceId instance{};  ///< whose task that is
     std::string concurrency_key{};
     /// Why that task does not start: `no_worker`, `queue_closed`, `queue_full`, `queue_key`,
-    /// `queue_rate`, `workers_busy`.
+    /// `queue_rate`, `workers_busy`, `no_engine`.
     std::string reason{};
 };
 
 /// Finds the tasks that have been due for longer than kAfter. Nothing keeps them in this order, so
-/// the live instances are read, a budget at a time, and only while some queue has due tasks. What
-/// was found by the last whole pass is kept in memory.
+/// the live instances are read, a budget at a time, and only while some queue has due tasks or no
+/// engine lives. What was found by the last whole pass is kept in memory.
 ///
 /// Thread-safe. One thread looks at a time; the others answer with what is known so far.
 class Delayed {
@@ -72,7 +74,8 @@ class Delayed {
     Mutex looking_;  ///< held for a whole look; before mutex_
     std::optional<SteadyPoint> looked_ EBB_GUARDED_BY(looking_);
     std::optional<InstanceId> before_ EBB_GUARDED_BY(looking_);
-    Groups pass_ EBB_GUARDED_BY(looking_);  ///< of the pass that is being made
+    bool lacks_engine_ EBB_GUARDED_BY(looking_) = false;  ///< at this look
+    Groups pass_ EBB_GUARDED_BY(looking_);                ///< of the pass that is being made
 
     mutable Mutex mutex_;
     Groups found_ EBB_GUARDED_BY(mutex_);  ///< by the last whole pass

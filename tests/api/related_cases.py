@@ -56,7 +56,8 @@ class RelatedCases:
         first, second = (self.api.post(f"/instances/{old}/rerun").json()["id"] for _ in range(2))
         self.assertEqual(self.api.post(f"/instances/{second}/abort").status, 200)
         third = self.api.post(f"/instances/{second}/rerun").json()["id"]
-        expected = {old: (None, [second, first]), first: (old, []), second: (old, [third]), third: (second, [])}
+        expected = {old: (None, [second, first]), first: (old, []),
+                    second: (old, [third]), third: (second, [])}
         for each, (rerun_of, reruns) in expected.items():
             found = self.related(each)
             self.assertEqual((found["rerun_of"], [row["id"] for row in found["reruns"]]), (rerun_of, reruns))

@@ -71,8 +71,8 @@ def reruns():
     keyed = [client.rerun(old, {"a": 5, "b": 5}, key="once", version=1) for _ in range(2)]
     labels = client.show(new)["labels"]
     is_linked = labels.pop("ebb.rerun_of") == old
-    return {"same": client.result(new)["output"], "labels": labels, "is_linked": is_linked, "is_new": new != old,
-            "other": client.result(keyed[0])["output"], "is_once": keyed[0] == keyed[1]}
+    return {"same": client.result(new)["output"], "labels": labels, "is_linked": is_linked,
+            "is_new": new != old, "other": client.result(keyed[0])["output"], "is_once": keyed[0] == keyed[1]}
 
 
 def watches():

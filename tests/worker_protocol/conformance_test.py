@@ -489,8 +489,8 @@ class Conformance(unittest.TestCase):
     def test_starts_the_work_of_an_instance_again(self):
         self.work()
         self.assertEqual(self.use("reruns"), {
-            "same": {"sum": 3}, "labels": {"tenant": "acme"}, "is_linked": True, "is_new": True, "other": {"sum": 10},
-            "is_once": True})
+            "same": {"sum": 3}, "labels": {"tenant": "acme"}, "is_linked": True, "is_new": True,
+            "other": {"sum": 10}, "is_once": True})
 
     def test_watches_an_instance_although_its_stream_is_cut(self):
         proxy, url = self.proxy()

@@ -242,6 +242,21 @@ TEST_F(CliOverview, delayed_says_what_no_worker_starts_and_why) {
     EXPECT_EQ(world.run_db({"delayed", "--workflow", "approval", "--json"}).out, "[]\n");
 }
 
+TEST_F(CliOverview, delayed_says_that_nothing_carries_out_a_timer) {
+    start("workflow: nap\nsteps: [{delay: a, for: 1ms}]\n", "naps");
+    world.wrap_store = [](StorePtr store) { return StorePtr(new LaterStore(std::move(store))); };
+    const Outcome outcome = world.run_db({"delayed"});
+    EXPECT_THAT(
+        normal(world, outcome.out),
+        ::testing::MatchesRegex("WORKFLOW HANDLER QUEUE TASKS SINCE FIRST WHY\n"
+                                "nap - - 1 .* no worker is alive .*\n")
+    );
+    const Json json = Json::parse(world.run_db({"delayed", "--json"}).out);
+    ASSERT_EQ(json.size(), 1U);
+    EXPECT_TRUE(json[0]["handler"].is_null());
+    EXPECT_EQ(json[0]["reason"], "no_engine");
+}
+
 /// A database that has noticed something.
 class Noticing : public StoreDecorator {
  public:

@@ -52,8 +52,13 @@ class DelayedTest : public ::testing::Test {
         return instance.row.id;
     }
 
-    void work(const std::vector<std::string>& handlers, std::vector<std::string> queues = {}) {
+    void work(
+        const std::vector<std::string>& handlers,
+        std::vector<std::string> queues = {},
+        bool is_keeper = true
+    ) {
         WorkerRow worker;
+        worker.is_keeper = is_keeper;
         worker.id = "w1";
         worker.handlers = handlers;
         worker.queues = std::move(queues);
@@ -151,15 +156,50 @@ TEST_F(DelayedTest, says_which_limit_of_the_queue_is_reached) {
 TEST_F(DelayedTest, what_waits_for_a_person_or_is_paused_is_not_delayed) {
     start({.state = R"({"seq":1,"tokens":[{"id":1,"node":"ask","status":"waiting_decision"}]})"});
     start({.status = InstanceStatus::Paused});
+    work({});
     clock.advance(2min);
     EXPECT_THAT(found(), IsEmpty());
     EXPECT_TRUE(delayed.is_complete());
+}
+
+TEST_F(DelayedTest, what_an_engine_decides_has_no_handler_and_waits_for_an_engine) {
+    const std::string state =
+        R"({"seq":1,"tokens":[{"id":1,"node":"ask","status":"waiting_decision"}]})";
+    const InstanceId first = start({.handler = "", .queue = "", .state = state});
+    clock.advance(59s);
+    EXPECT_THAT(found(), IsEmpty());
+    clock.advance(1s);
+    const auto tasks = found();
+    ASSERT_THAT(tasks, SizeIs(1));
+    EXPECT_EQ(tasks[0].instance, first);
+    EXPECT_EQ(tasks[0].since, kNoon);
+    EXPECT_EQ(tasks[0].reason, "no_engine");
+    const Json json = delayed_task_json(tasks[0]);
+    EXPECT_TRUE(json["handler"].is_null());
+    EXPECT_TRUE(json["queue"].is_null());
+}
+
+TEST_F(DelayedTest, an_engine_that_lives_may_be_busy_but_a_worker_in_sql_is_none) {
+    start();
+    start({.handler = ""});
+    clock.advance(2min);
+    work({}, {}, false);
+    const auto reason_of_engine_tasks = [&] {
+        for (const DelayedTasks& tasks : found()) {
+            if (tasks.handler.empty()) return tasks.reason;
+        }
+        return std::string("none");
+    };
+    EXPECT_EQ(reason_of_engine_tasks(), "no_engine");
+    work({});
+    EXPECT_EQ(reason_of_engine_tasks(), "workers_busy");
 }
 
 TEST_F(DelayedTest, a_state_that_cannot_be_read_is_left_out) {
     start({.state = "{"});
     start({.state = "[]"});
     start({.state = R"({"tokens":7})"});
+    work({});
     clock.advance(2min);
     EXPECT_THAT(found(), IsEmpty());
 }

@@ -872,7 +872,7 @@ export interface paths {
         };
         /**
          * Tasks that have been due for more than a minute, and why no worker starts them
-         * @description The server reads live instances to find them, at most 4,000 in 100 ms and then not for 5 s, and only while a queue has due tasks: as long as `complete` is false, the next request goes on. Without the workflows of the server itself.
+         * @description The server reads live instances to find them, at most 4,000 in 100 ms and then not for 5 s, and only while a queue has due tasks or no engine lives: as long as `complete` is false, the next request goes on. Without the workflows of the server itself.
          */
         get: operations["listDelayed"];
         put?: never;
@@ -2692,16 +2692,18 @@ export interface components {
         };
         Delayed: {
             workflow: string;
-            handler: string;
-            queue: string;
+            /** @description Null: an engine decides these tasks itself. They are timers, deadlines (also of decisions), signals from SQL, and outcomes that workers in SQL have handed in. */
+            handler: string | null;
+            /** @description Null if the handler is. */
+            queue: string | null;
             tasks: number;
             /** @description When the first of them was due. */
             since: components["schemas"]["Time"];
             /**
-             * @description Why the first of them does not start: no living worker has its handler for its queue; the queue lets nothing start, or all its slots are in use, or all slots of its key, or its rate is used up; or all workers that have the handler are busy.
+             * @description Why the first of them does not start: no living worker has its handler for its queue; the queue lets nothing start, or all its slots are in use, or all slots of its key, or its rate is used up; or all workers that have the handler are busy; or the tasks have no handler, and no engine lives that decides them.
              * @enum {string}
              */
-            reason: "no_worker" | "queue_closed" | "queue_full" | "queue_key" | "queue_rate" | "workers_busy";
+            reason: "no_worker" | "queue_closed" | "queue_full" | "queue_key" | "queue_rate" | "workers_busy" | "no_engine";
             /** @description The instance of the first of them. */
             instance: components["schemas"]["Id"];
         };
