@@ -1,5 +1,10 @@
 // `ebb validate`: every problem with its place, in the style of compilers.
 
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
 #include "cli_world.h"
 #include "workflows.h"
 
