@@ -55,6 +55,19 @@ class Surface : public ::testing::Test {
         ));
     }
 
+    /// Gives an attribute of all states another value with one statement, as a commit of Ebb does.
+    /// `value` may use `i.number`, from 1 on in the order of the rows.
+    void change_states(const std::string& attribute, const std::string& value) {
+        one.run(fmt::format(
+            "UPDATE ebb.instances AS o SET state = jsonb_set(o.state::jsonb,"
+            " '{{rules,values,{}}}', to_jsonb({}))::text"
+            " FROM (SELECT instance_id, row_number() OVER (ORDER BY wid) AS number FROM wed_flow)"
+            " AS i WHERE o.id = i.instance_id",
+            attribute,
+            value
+        ));
+    }
+
     std::string status(const std::string& wid) {
         return one.value("SELECT status FROM st_status WHERE wid = " + wid);
     }
@@ -375,6 +388,9 @@ TEST_F(Surface, the_functions_are_installed_again_whatever_attributes_are_called
         if (name == 'l' || name == 'r' || name == 'n') continue;
         one.run(fmt::format("INSERT INTO wed_attr (aname, adv) VALUES ('{}', 'x')", name));
     }
+    for (const char* name : {"ids", "vals", "rest", "projecting", "deciding", "commits"}) {
+        one.run(fmt::format("INSERT INTO wed_attr (aname, adv) VALUES ('{}', 'x')", name));
+    }
     install_rules_sql({.url = url()});
     const std::string wid = start();
     EXPECT_EQ(
@@ -384,6 +400,64 @@ TEST_F(Surface, the_functions_are_installed_again_whatever_attributes_are_called
         "left right"
     );
     EXPECT_EQ(one.value("SELECT state ->> 'k' FROM wed_trace WHERE wid = " + wid), "x");
+    change_states("k", "'y'::text");
+    EXPECT_EQ(one.value("SELECT k || rest FROM wed_flow WHERE wid = " + wid), "yx");
+}
+
+TEST_F(Surface, a_commit_of_many_instances_writes_the_rows_that_nothing_is_in_the_way_of) {
+    one.run("INSERT INTO wed_flow (n) SELECT x FROM generate_series(1, 6) AS x");
+    one.run("ALTER TABLE wed_flow ADD CHECK (n <> 13)");
+    const auto numbers = [this] {
+        return one.value("SELECT string_agg(n::text, ' ' ORDER BY wid) FROM wed_flow");
+    };
+    two.run("BEGIN");
+    two.run("SELECT 1 FROM j.wed_flow WHERE n = 2 FOR UPDATE");
+    change_states("n", "i.number + 10");
+    EXPECT_EQ(numbers(), "11 2 3 14 15 16");
+    EXPECT_EQ(one.value("SELECT count(*) FROM ebb.flow_behind"), "2");
+    two.run("ROLLBACK");
+    change_states("n", "i.number + 20");
+    EXPECT_EQ(numbers(), "21 22 23 24 25 26");
+    EXPECT_EQ(one.value("SELECT count(*) FROM ebb.flow_behind"), "0");
+}
+
+TEST_F(Surface, the_triggers_on_instances_are_there_as_long_as_there_is_a_flow) {
+    const auto triggers = [this] {
+        return one.value(
+            "SELECT string_agg(tgname, ' ' ORDER BY tgname) FROM pg_trigger"
+            " WHERE tgrelid = 'ebb.instances'::regclass AND tgname LIKE 'flow%'"
+        );
+    };
+    one.run("SELECT ebb.create_flow('k')");
+    EXPECT_EQ(triggers(), "flow_j_purge flow_k_purge flows_committed flows_started");
+    one.run("SELECT ebb.drop_flow('j', false)");
+    EXPECT_EQ(triggers(), "flow_k_purge flows_committed flows_started");
+    one.run("SELECT ebb.drop_flow('k', false)");
+    EXPECT_EQ(triggers(), "");
+}
+
+TEST_F(Surface, a_flow_of_an_earlier_installation_gets_the_triggers_of_today) {
+    const std::string wid = start();
+    // As it was: a trigger for each row and each flow.
+    one.run("DROP TRIGGER flows_started ON ebb.instances");
+    one.run("DROP TRIGGER flows_committed ON ebb.instances");
+    one.run("DROP FUNCTION j._project(uuid[], jsonb[])");
+    one.run(
+        "CREATE FUNCTION j._project(uuid, jsonb) RETURNS void LANGUAGE sql AS 'SELECT';"
+        "CREATE FUNCTION ebb.surface_commit() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN RETURN NULL; END';"
+        "CREATE TRIGGER flow_j AFTER INSERT OR UPDATE OF state ON ebb.instances"
+        " FOR EACH ROW WHEN (NEW.workflow = 'j') EXECUTE FUNCTION ebb.surface_commit('j')"
+    );
+    install_rules_sql({.url = url()});
+    change_states("n", "7");
+    EXPECT_EQ(one.value("SELECT n FROM wed_flow WHERE wid = " + wid), "7");
+    EXPECT_EQ(
+        one.value("SELECT count(*) FROM pg_proc WHERE proname = 'surface_commit'"
+                  " OR (proname = '_project' AND pronargs = 2 AND proargtypes[0] = 'uuid'::regtype)"
+        ),
+        "0"
+    );
 }
 
 TEST_F(Surface, an_attribute_is_a_binary_number_and_never_a_document) {
@@ -489,7 +563,7 @@ TEST_F(Surface, a_role_may_do_what_it_was_granted) {
     EXPECT_EQ(agent.refusal("SELECT j.wed_cancel(" + wid + ")"), "42501");
     EXPECT_EQ(agent.refusal("SELECT ebb.create_flow('k')"), "42501");
     EXPECT_EQ(agent.refusal("SELECT * FROM ebb.instances"), "42501");
-    EXPECT_EQ(agent.refusal("SELECT j._project(gen_random_uuid(), '{}')"), "42501");
+    EXPECT_EQ(agent.refusal("SELECT j._project('{}', '{}')"), "42501");
     const std::string job = agent.value("SELECT job FROM j.wed_claim('left')");
     const std::string complete =
         fmt::format("SELECT j.wed_complete('{}', '{{\"l\": \"done\"}}')", job);

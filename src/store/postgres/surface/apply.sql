@@ -283,7 +283,7 @@ BEGIN
     WHERE o.id = $3 RETURNING EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = $1.flow) INTO is_behind;
     ignored := set_config('ebb_surface.deciding', '', true);
     IF $7 IS NULL OR NOT $7 @> merged.now_values THEN
-        EXECUTE format('SELECT %I._project($1, $2)', $1.flow) USING $3, merged.now_values;
+        EXECUTE format('SELECT %I._project($1, $2)', $1.flow) USING ARRAY[$3], ARRAY[merged.now_values];
     END IF;
     PERFORM ebb.flow_write_rows(t.i, d, moment);
     IF is_behind THEN

@@ -178,8 +178,68 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
     CROSS JOIN LATERAL jsonb_array_elements($1 -> g.name) WITH ORDINALITY AS x (c, n)
 $work$;
 
+-- The function _project in the schema of the flow, which brings the rows of instances up to date with one statement. A
+-- row that another transaction holds is written down as behind. Of an instance of an earlier version, columns of other
+-- attributes stay as they are.
+CREATE OR REPLACE FUNCTION ebb.flow_projection(flow text, attributes jsonb) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+DECLARE
+    -- Each with %s instead of the name of the attribute.
+    shapes text[] := ARRAY['%1$I', 'CASE WHEN p.vals ? %1$L THEN r.%1$I ELSE f.%1$I END', 'f.%1$I', 'r.%1$I'];
+    lists text[] := ARRAY(
+        SELECT string_agg(format(s, a ->> 'name'), ', ' ORDER BY n)
+        FROM unnest(shapes) WITH ORDINALITY AS y (s, number)
+        CROSS JOIN jsonb_array_elements($2) WITH ORDINALITY AS x (a, n)
+        GROUP BY number ORDER BY number
+    );
+BEGIN
+    EXECUTE format('DROP FUNCTION IF EXISTS %I._project(uuid, jsonb)', $1);  -- of an earlier installation
+    EXECUTE format(
+        $body$CREATE OR REPLACE FUNCTION %1$I._project(ids uuid[], vals jsonb[]) RETURNS void
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+        SET plan_cache_mode = force_generic_plan SET jit = off
+        SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+        AS $project$
+        DECLARE
+            was text := current_setting('ebb_surface.projecting', true);
+            ignored text;
+            _rest uuid[];  -- no attribute has a name like this
+        BEGIN
+            ignored := set_config('ebb_surface.projecting', array_to_string($1, ','), true);
+            WITH written AS (
+                UPDATE %1$I.wed_flow AS f SET (%2$s) = ROW(%3$s)
+                FROM unnest($1, $2) AS p (id, vals)
+                CROSS JOIN LATERAL jsonb_populate_record(NULL::%1$I.wed_flow, p.vals) AS r
+                CROSS JOIN LATERAL (
+                    SELECT o.wid FROM %1$I.wed_flow AS o WHERE o.instance_id = p.id FOR NO KEY UPDATE SKIP LOCKED
+                ) AS l
+                WHERE f.wid = l.wid AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s)
+                RETURNING f.instance_id
+            )
+            SELECT array_agg(p.id ORDER BY p.id) INTO _rest FROM unnest($1) AS p (id)
+            WHERE p.id NOT IN (SELECT w.instance_id FROM written AS w);
+            IF _rest IS NOT NULL THEN
+                INSERT INTO %1$I.wed_flow (instance_id, %2$s)
+                SELECT p.id, %5$s FROM unnest($1, $2) AS p (id, vals)
+                CROSS JOIN LATERAL jsonb_populate_record(NULL::%1$I.wed_flow, p.vals) AS r
+                WHERE p.id = ANY (_rest) AND NOT EXISTS (
+                    SELECT 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = p.id
+                );
+                -- The others are as they should be.
+                INSERT INTO ebb.flow_behind (flow, instance_id)
+                SELECT %6$L, p.id FROM unnest(_rest) AS p (id) WHERE NOT EXISTS (
+                    SELECT 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = p.id FOR NO KEY UPDATE SKIP LOCKED
+                );
+            END IF;
+            ignored := set_config('ebb_surface.projecting', coalesce(was, ''), true);
+        END $project$$body$,
+        $1, lists[1], lists[2], lists[3], lists[4], $1
+    );
+    EXECUTE format('REVOKE ALL ON FUNCTION %I._project(uuid[], jsonb[]) FROM PUBLIC', $1);
+END $work$;
+
 -- The functions of a version in the schema of the flow: _match_N answers all conditions, or with a
--- number one of them; _project brings the row of an instance up to date.
+-- number one of them.
 CREATE OR REPLACE FUNCTION ebb.flow_functions(flow text, version integer, program jsonb) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
@@ -198,12 +258,6 @@ DECLARE
         '"%s" %s := ($1 ->> %L)::%s;', a ->> 'name', ebb.rules_column(a ->> 'type'), a ->> 'name',
         replace(ebb.rules_column(a ->> 'type'), ' COLLATE "C"', '')
     ), ' ' ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n)) || ' BEGIN RETURN ';
-    -- Of an instance of an earlier version, other columns stay as they are.
-    columns text := (SELECT string_agg(format('%I', a ->> 'name'), ', ' ORDER BY n)
-        FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n));
-    news text := (SELECT string_agg(format(
-        'CASE WHEN $2 ? %1$L THEN r.%1$I ELSE f.%1$I END', a ->> 'name'
-    ), ', ' ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n));
 BEGIN
     EXECUTE format('CREATE FUNCTION %I.%I(jsonb) RETURNS boolean[] ', $1, '_match_' || $2) || opened
         || quote_literal(variables || 'ARRAY[' || array_to_string(printed, ', ') || ']::boolean[]; END');
@@ -213,43 +267,7 @@ BEGIN
             FROM unnest(printed) WITH ORDINALITY AS x (c, n)
         ) || ' END; END');
     EXECUTE format('REVOKE ALL ON FUNCTION %1$I.%2$I(jsonb), %1$I.%2$I(jsonb, integer) FROM PUBLIC', $1, '_match_' || $2);
-    EXECUTE format(
-        $body$CREATE OR REPLACE FUNCTION %1$I._project(id uuid, vals jsonb) RETURNS void
-        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $project$
-        DECLARE
-            was text := current_setting('ebb_surface.projecting', true);
-            ignored text;
-        BEGIN
-            ignored := set_config('ebb_surface.projecting', $1::text, true);
-            UPDATE %1$I.wed_flow AS f SET (%2$s) = ROW(%3$s)
-            FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r, (
-                SELECT o.wid FROM %1$I.wed_flow AS o WHERE o.instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED
-            ) AS l
-            WHERE f.wid = l.wid AND ROW(%3$s) IS DISTINCT FROM ROW(%4$s);
-            IF FOUND THEN
-                ignored := set_config('ebb_surface.projecting', coalesce(was, ''), true);
-                RETURN;
-            END IF;
-            PERFORM 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-            IF FOUND THEN
-                NULL;  -- it is as it should be
-            ELSIF EXISTS (SELECT 1 FROM %1$I.wed_flow AS f WHERE f.instance_id = $1) THEN
-                INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (%5$L, $1);
-            ELSE
-                INSERT INTO %1$I.wed_flow (instance_id, %2$s)
-                SELECT $1, %6$s FROM jsonb_populate_record(NULL::%1$I.wed_flow, $2) AS r;
-            END IF;
-            ignored := set_config('ebb_surface.projecting', coalesce(was, ''), true);
-        END $project$$body$,
-        $1, columns, news, (
-            SELECT string_agg(format('f.%I', a ->> 'name'), ', ' ORDER BY n)
-            FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n)
-        ), $1, (
-            SELECT string_agg(format('r.%I', a ->> 'name'), ', ' ORDER BY n)
-            FROM jsonb_array_elements(attributes) WITH ORDINALITY AS x (a, n)
-        )
-    );
-    EXECUTE format('REVOKE ALL ON FUNCTION %I._project(uuid, jsonb) FROM PUBLIC', $1);
+    PERFORM ebb.flow_projection($1, attributes);
 END $work$;
 
 -- A new version, if the definition has changed. Answers with the newest.

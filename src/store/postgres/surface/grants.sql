@@ -117,9 +117,15 @@ BEGIN
         EXECUTE format(
             'ALTER TABLE %I.wed_trig ADD COLUMN IF NOT EXISTS after interval, ADD COLUMN IF NOT EXISTS node text', one.flow
         );
+        EXECUTE format('DROP TRIGGER IF EXISTS %I ON ebb.instances', 'flow_' || one.flow);
         PERFORM ebb.flow_keep_rows(one.flow);
         PERFORM ebb.flow_views(one.flow);
+        PERFORM ebb.flow_projection(v.flow, v.program -> 'attributes') FROM ebb.flows AS f
+        JOIN ebb.flow_versions AS v ON v.flow = f.flow AND v.version = f.version
+        WHERE f.flow = one.flow;
+        PERFORM ebb.flow_watch_commits();
     END LOOP;
+    DROP FUNCTION IF EXISTS ebb.surface_commit(), ebb.flow_try_project(text, uuid, jsonb);
     FOR one IN
         SELECT DISTINCT r.flow, r.role FROM ebb.flow_rights AS r JOIN pg_roles AS p ON p.rolname = r.role
     LOOP

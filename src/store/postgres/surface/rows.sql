@@ -31,7 +31,7 @@ DECLARE
     program jsonb;
     vals jsonb;
 BEGIN
-    IF current_setting('ebb_surface.projecting', true) IS DISTINCT FROM $1::text THEN
+    IF position($1::text IN coalesce(current_setting('ebb_surface.projecting', true), '')) = 0 THEN
         RETURN false;
     END IF;
     SELECT v.program, i.state::jsonb #> '{rules,values}' INTO program, vals
@@ -56,7 +56,7 @@ BEGIN
         RETURN OLD;
     END IF;
     IF NEW.instance_id IS NULL
-        OR current_setting('ebb_surface.projecting', true) IS DISTINCT FROM NEW.instance_id::text
+        OR position(NEW.instance_id::text IN coalesce(current_setting('ebb_surface.projecting', true), '')) = 0
     THEN
         NEW.instance_id := (
             lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
@@ -105,8 +105,9 @@ DECLARE
     usual record;
     has_started boolean;
     is_known boolean;
+    _projecting text := coalesce(current_setting('ebb_surface.projecting', true), '');
 BEGIN
-    IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
+    IF _projecting = '' THEN
         -- The operator || unpacks it once: many expressions look into it.
         SELECT _f.flow, _f.version, _v.program || '{}' AS program, _n.ids,
                pg_has_role(session_user, current_user, 'USAGE') AS is_owner,
@@ -125,6 +126,10 @@ BEGIN
                 RETURN NULL;
             END IF;
         END IF;
+    ELSIF NOT EXISTS (
+        -- include: new_rows_that_are_no_projections
+    ) THEN
+        RETURN NULL;
     END IF;
     -- No attribute has a name with a leading underscore.
     FOR row IN SELECT to_jsonb(_new) FROM new_rows AS _new ORDER BY _new.wid LOOP
@@ -258,8 +263,9 @@ SET extra_float_digits = 1 AS $work$
 DECLARE
     f ebb.flows;
     pair record;
+    _projecting text := coalesce(current_setting('ebb_surface.projecting', true), '');
 BEGIN
-    IF coalesce(current_setting('ebb_surface.projecting', true), '') = '' THEN
+    IF _projecting = '' THEN
         SELECT _f.flow, _f.version, _f.notify, _v.program || '{}' AS program, _new.wid, _new.instance_id,
                to_jsonb(_old) - '{wid,instance_id}'::text[] AS before,
                to_jsonb(_new) - '{wid,instance_id}'::text[] AS after
@@ -278,11 +284,9 @@ BEGIN
         WHERE i.id IN (SELECT _new.instance_id FROM new_rows AS _new) AND (SELECT count(*) FROM new_rows) > 1
         ORDER BY i.id FOR UPDATE;
     ELSIF NOT EXISTS (
-        SELECT 1 FROM new_rows AS _new LEFT JOIN ebb.instances AS i
-            ON i.id = _new.instance_id AND i.id::text = current_setting('ebb_surface.projecting', true)
-        WHERE (to_jsonb(_new) @> (i.state::json #> '{rules,values}')::jsonb) IS NOT TRUE
+        -- include: new_rows_that_are_no_projections
     ) THEN
-        RETURN NULL;  -- what flow_is_projection finds for most rows
+        RETURN NULL;
     END IF;
     FOR pair IN
         SELECT to_jsonb(_old) AS was, to_jsonb(_new) AS becomes, _old.wid IS NULL AS is_new
@@ -314,9 +318,9 @@ EXCEPTION WHEN integrity_constraint_violation THEN
     RETURN NULL;  -- rows of others refer to it
 END $work$;
 
--- A constraint or trigger that users have given wed_flow may refuse the row. That must not undo what a
+-- A constraint or trigger that users have given wed_flow may refuse a row. That must not undo what a
 -- process of Ebb commits, which holds many other instances.
-CREATE OR REPLACE FUNCTION ebb.flow_try_project(flow text, id uuid, vals jsonb) RETURNS boolean
+CREATE OR REPLACE FUNCTION ebb.flow_try_project(flow text, ids uuid[], vals jsonb[]) RETURNS boolean
 LANGUAGE plpgsql AS $work$
 BEGIN
     EXECUTE format('SELECT %I._project($1, $2)', $1) USING $2, $3;
@@ -347,7 +351,7 @@ BEGIN
             SELECT i.state::jsonb #> '{rules,values}' INTO vals FROM ebb.instances AS i
             WHERE i.id = one FOR UPDATE SKIP LOCKED;
             CONTINUE WHEN vals IS NULL;
-            CONTINUE WHEN NOT ebb.flow_try_project($1, one, vals);
+            CONTINUE WHEN NOT ebb.flow_try_project($1, ARRAY[one], ARRAY[vals]);
             caught := caught + 1;
         ELSIF EXISTS (SELECT 1 FROM ebb.instances AS i WHERE i.id = one) THEN
             CONTINUE;
@@ -359,23 +363,59 @@ BEGIN
     RETURN caught;
 END $work$;
 
--- Every commit of an instance of the flow, also one of a C++ worker, writes the row; and rows that earlier ones
--- could not.
-CREATE OR REPLACE FUNCTION ebb.surface_commit() RETURNS trigger
+-- Each commit of instances of flows, also one of a C++ worker, writes their rows; and rows that earlier ones could not.
+-- The reflex itself sees to the rows of the instances that it names in `ebb_surface.deciding`.
+CREATE OR REPLACE FUNCTION ebb.surface_committed() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
-    vals jsonb;
+    deciding text := coalesce(current_setting('ebb_surface.deciding', true), '');
+    one record;
 BEGIN
-    -- The reflex itself sees to the row. It names one instance, or those of several rows.
-    IF position(NEW.id::text IN coalesce(current_setting('ebb_surface.deciding', true), '')) > 0 THEN
+    IF deciding <> '' AND NOT EXISTS (SELECT 1 FROM commits AS c WHERE position(c.id::text IN deciding) = 0) THEN
         RETURN NULL;
     END IF;
-    IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = TG_ARGV[0]) THEN
-        PERFORM ebb.flow_catch_up(TG_ARGV[0]);
-    END IF;
-    vals := NEW.state::jsonb #> '{rules,values}';
-    IF vals IS NOT NULL AND NOT ebb.flow_try_project(TG_ARGV[0], NEW.id, vals) THEN
-        INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (TG_ARGV[0], NEW.id);
-    END IF;
+    FOR one IN
+        SELECT c.flow, array_agg(c.id ORDER BY c.id) AS ids, array_agg(c.vals ORDER BY c.id) AS vals
+        FROM (
+            SELECT f.flow, o.id, (o.state::json #> '{rules,values}')::jsonb AS vals
+            FROM commits AS o JOIN ebb.flows AS f ON f.flow = o.workflow
+            WHERE position(o.id::text IN deciding) = 0 OFFSET 0
+        ) AS c
+        WHERE c.vals IS NOT NULL GROUP BY c.flow ORDER BY c.flow
+    LOOP
+        IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = one.flow) THEN
+            PERFORM ebb.flow_catch_up(one.flow);
+        END IF;
+        CONTINUE WHEN ebb.flow_try_project(one.flow, one.ids, one.vals);
+        FOR i IN 1 .. cardinality(one.ids) LOOP
+            IF NOT ebb.flow_try_project(one.flow, one.ids[i:i], one.vals[i:i]) THEN
+                INSERT INTO ebb.flow_behind (flow, instance_id) VALUES (one.flow, one.ids[i]);
+            END IF;
+        END LOOP;
+    END LOOP;
     RETURN NULL;
 END $work$;
+
+-- The triggers by which all flows see the commits of their instances. They run once for a statement, because a commit
+-- of Ebb has many instances.
+CREATE OR REPLACE FUNCTION ebb.flow_watch_commits() RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    -- Of two sessions that make and drop flows, one waits here.
+    LOCK TABLE ebb.instances IN SHARE ROW EXCLUSIVE MODE;
+    IF EXISTS (
+        SELECT 1 FROM pg_trigger AS t WHERE t.tgrelid = 'ebb.instances'::regclass AND t.tgname = 'flows_committed'
+    ) THEN
+        RETURN;
+    END IF;
+    CREATE TRIGGER flows_started AFTER INSERT ON ebb.instances REFERENCING NEW TABLE AS commits
+        FOR EACH STATEMENT EXECUTE FUNCTION ebb.surface_committed();
+    CREATE TRIGGER flows_committed AFTER UPDATE ON ebb.instances REFERENCING NEW TABLE AS commits
+        FOR EACH STATEMENT EXECUTE FUNCTION ebb.surface_committed();
+END $work$;
+
+-- fragment: new_rows_that_are_no_projections
+-- What flow_is_projection finds for most rows, for all at once.
+SELECT 1 FROM new_rows AS _new LEFT JOIN ebb.instances AS _i
+    ON _i.id = _new.instance_id AND position(_i.id::text IN _projecting) > 0
+WHERE (to_jsonb(_new) @> (_i.state::json #> '{rules,values}')::jsonb) IS NOT TRUE

@@ -257,12 +257,11 @@ BEGIN
         CREATE TRIGGER rows_updated AFTER UPDATE ON %1$I.wed_flow
             REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
             FOR EACH STATEMENT EXECUTE FUNCTION ebb.surface_update(%2$L);
-        CREATE TRIGGER %3$I AFTER INSERT OR UPDATE OF state ON ebb.instances
-            FOR EACH ROW WHEN (NEW.workflow = %2$L) EXECUTE FUNCTION ebb.surface_commit(%2$L);
-        CREATE TRIGGER %4$I AFTER DELETE ON ebb.instances
+        CREATE TRIGGER %3$I AFTER DELETE ON ebb.instances
             FOR EACH ROW WHEN (OLD.workflow = %2$L) EXECUTE FUNCTION ebb.surface_purge(%2$L);
         REVOKE ALL ON %1$I.wed_attr, %1$I.wed_trig, %1$I.wed_flow FROM PUBLIC;
-    $body$, $1, $1, 'flow_' || $1, 'flow_' || $1 || '_purge');
+    $body$, $1, $1, 'flow_' || $1 || '_purge');
+    PERFORM ebb.flow_watch_commits();
     PERFORM ebb.flow_keep_rows($1);
     PERFORM ebb.flow_views($1);
 END $work$;
@@ -277,7 +276,6 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There is no flow "%".', left($1, 80) USING ERRCODE = 'EB013';
     END IF;
-    EXECUTE format('DROP TRIGGER %I ON ebb.instances', 'flow_' || $1);
     EXECUTE format('DROP TRIGGER %I ON ebb.instances', 'flow_' || $1 || '_purge');
     IF NOT $2 THEN
         EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', $1);
@@ -304,6 +302,10 @@ BEGIN
     END IF;
     DELETE FROM ebb.flow_behind AS b WHERE b.flow = $1;
     DELETE FROM ebb.flows AS f WHERE f.flow = $1;
+    IF NOT EXISTS (SELECT 1 FROM ebb.flows) THEN
+        DROP TRIGGER flows_started ON ebb.instances;
+        DROP TRIGGER flows_committed ON ebb.instances;
+    END IF;
 END $work$;
 
 -- Whether a transition may have several triggers. Without them, an index says so, as in WED-SQL.
