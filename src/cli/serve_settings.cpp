@@ -254,11 +254,10 @@ void check_delivery_options(const ServeOptions& options) {
     mail_server(options);
     if (!options.smtp_ca_file.empty())
         static_cast<void>(read_file(options.smtp_ca_file, kCaBytesMax));
+    // The folder may come after the server: it is read for each event.
     std::error_code failed;
-    if (options.hook_secrets.empty() ||
-        std::filesystem::is_directory(options.hook_secrets, failed)) {
-        return;
-    }
+    const bool needs_folder = options.is_check && !options.hook_secrets.empty();
+    if (!needs_folder || std::filesystem::is_directory(options.hook_secrets, failed)) return;
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format(

@@ -291,7 +291,8 @@ class CommandOverTheApi(unittest.TestCase):
         self.assertNotEqual(self.fine(self.over("rerun", first)).strip(), first)
 
     def test_what_is_not_there_is_the_same_error_as_on_the_database(self):
-        for arguments in (("webhook", "ping", "nope"), ("webhook", "show", "nope"), ("hook", "delete", "nope")):
+        absences = (("webhook", "ping", "nope"), ("webhook", "show", "nope"), ("hook", "delete", "nope"))
+        for arguments in absences:
             for run in (self.over, self.direct):
                 absent = run(*arguments)
                 self.assertEqual(absent.returncode, 2, absent.stderr)
