@@ -88,10 +88,10 @@ class Server:
                     self.log.append(json.loads(line))
                     self.news.notify_all()
 
-    def wait_for(self, event, count=1):
-        """The last of `count` log entries with this name, once they have been written."""
+    def wait_for(self, event, count=1, **fields):
+        """The last of `count` log entries with this name and these fields, once they have been written."""
         def found():
-            return [entry for entry in self.log if entry.get("event") == event]
+            return [entry for entry in self.log if entry.get("event") == event and fields.items() <= entry.items()]
         with self.news:
             assert self.news.wait_for(lambda: len(found()) >= count, timeout=120), f"no {event}: {self.log}"
             return found()[count - 1]
