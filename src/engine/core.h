@@ -55,8 +55,12 @@ class Engine::Core {
 
     // starting.cpp
     Registration register_workflow(const Definition& definition);
+    /// `keys`: one for each instance, or none at all.
     std::vector<StartedInstance> start_all(
-        std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
+        std::string_view workflow,
+        std::span<const Payload> inputs,
+        const StartOptions& options,
+        std::span<const std::string> keys = {}
     );
     /// Starts one of Ebb's own workflows, which is registered. `id`: the one that a new instance
     /// gets; none = any.

@@ -263,6 +263,46 @@ class Starting(ApiTest):
         other = self.api.post("/instances", {"workflow": "order", "input": {"amount": 3}}, header)
         self.problem(other, 422, "idempotency_key_reused")
 
+    def test_an_idempotency_key_is_for_one_workflow(self):
+        self.api("POST", "/workflows", "workflow: second\nsteps: [later]", {"Content-Type": "application/yaml"})
+        header, input_ = {"Idempotency-Key": "one-workflow"}, {"amount": 2}
+        first = self.api.post("/instances", {"workflow": "order", "input": input_}, header).json()["id"]
+        other = self.api.post("/instances", {"workflow": "second", "input": input_}, header)
+        self.assertIn('"order"', self.problem(other, 422, "idempotency_key_reused")["detail"])
+        self.assertEqual(self.api.get("/instances", workflow="second").json()["items"], [])
+        # A key of the caller's own is one for each workflow.
+        keys = [self.api.post("/instances", {"workflow": name, "key": "both", "input": input_}).status
+                for name in ("order", "second")]
+        self.assertEqual(keys, [201, 201])
+        again = self.api.post("/instances", {"workflow": "order", "input": input_}, header)
+        self.assertEqual(again.json()["id"], first)
+        for wrong in ("", "x" * 129):
+            for path, body in (("", {"workflow": "order"}), (f"/{first}/signal", {"name": "go"})):
+                answer = self.api.post(f"/instances{path}", body, {"Idempotency-Key": wrong})
+                self.problem(answer, 400, "invalid_argument")
+
+    def test_starts_a_batch_once_for_each_idempotency_key(self):
+        def start(key, inputs, **more):
+            lines = "".join(json.dumps({"amount": amount}) + "\n" for amount in inputs)
+            headers = {"Content-Type": "application/x-ndjson", "Idempotency-Key": key}
+            return self.api.post("/instances/batch", lines, headers, **{"workflow": "order", **more})
+        first, second = start("batch", range(3)), start("batch", range(3))
+        self.assertEqual((first.status, second.status), (201, 200))
+        self.assertEqual([line["id"] for line in first.lines()], [line["id"] for line in second.lines()])
+        self.assertEqual({line["is_new"] for line in first.lines()}, {True})
+        self.assertEqual({line["is_new"] for line in second.lines()}, {False})
+        count = self.api.get("/instances", count="exact").json()["total"]
+        for inputs in ([0, 1, 7], range(2), range(4), [0]):
+            self.problem(start("batch", inputs), 422, "idempotency_key_reused")
+        self.problem(start("batch", range(3), version=2), 404, "workflow_not_found")
+        single = {"workflow": "order", "input": {"amount": 0}}
+        self.problem(self.api.post("/instances", single, {"Idempotency-Key": "batch"}), 422, "idempotency_key_reused")
+        self.assertEqual(self.api.post("/instances", single, {"Idempotency-Key": "alone"}).status, 201)
+        self.problem(start("alone", range(2)), 422, "idempotency_key_reused")
+        self.problem(start("", range(2)), 400, "invalid_argument")
+        self.assertEqual(self.api.get("/instances", count="exact").json()["total"], count + 1)
+        self.assertEqual(start("another", range(3)).status, 201)
+
     def test_starts_a_batch_or_nothing(self):
         header = {"Content-Type": "application/x-ndjson"}
         lines = "\n".join(json.dumps({"amount": n}) for n in range(100))

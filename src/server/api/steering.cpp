@@ -10,6 +10,7 @@
 #include "core/kernel/event_author.h"
 #include "server/api/body.h"
 #include "server/api/payloads.h"
+#include "server/api/reserved_key.h"
 #include "server/api/service.h"
 #include "view/instance_json.h"
 
@@ -87,14 +88,7 @@ Acted requeue(Steering& steer) {
 std::string request_id(Steering& steer) {
     auto given = steer.body.text("request_id", kRequestIdBytesMax);
     if (given) return std::move(*given);
-    const std::string_view key = steer.call.request.header("Idempotency-Key");
-    if (key.size() > kRequestIdBytesMax) {
-        throw Problem(
-            "invalid_argument",
-            fmt::format("Idempotency-Key has more than {} bytes.", kRequestIdBytesMax)
-        );
-    }
-    return std::string(key);
+    return idempotency_key(steer.call);
 }
 
 /// The role in which the principal decides. If the request names none, it is the only one in which

@@ -447,7 +447,7 @@ export interface paths {
         put?: never;
         /**
          * Start many instances in one transaction
-         * @description One JSON value in each line is the input of one instance. All start, or none. At most 10,000 lines and 64 MiB.
+         * @description One JSON value in each line is the input of one instance. All start, or none. At most 10,000 lines and 64 MiB. With `Idempotency-Key`, repeating the request yields the same instances.
          */
         post: operations["startInstances"];
         delete?: never;
@@ -4418,7 +4418,10 @@ export interface operations {
                 version?: number;
                 priority?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Repeating a request with the same key does nothing twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4432,6 +4435,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The request was repeated, and nothing is new. One line for each instance, in order. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
             /** @description One line for each instance, in order. */
             201: {
                 headers: {
@@ -4442,6 +4454,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["WorkflowNotFound"];
+            422: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
