@@ -137,8 +137,8 @@ class Engine::Core {
 
     // queries.cpp
     std::shared_ptr<const Program> program(std::string_view workflow, std::optional<int> version);
-    InstanceView show(const InstanceId& id);
-    std::string why(const InstanceId& id);
+    InstanceView show(const InstanceId& id, const engine::ShownPayload& shown = {});
+    std::string why(const InstanceId& id, const engine::ShownPayload& shown = {});
     std::vector<TraceEntry> trace(const InstanceId& id, Seq after, int limit);
     std::vector<HistoryEvent> history(const InstanceId& id, Seq after, int limit);
     /// The row; throws InstanceNotFound.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +23,9 @@ InstanceSummary to_summary(const InstanceRow& row);
 /// The status or the end of the instance. Reads from the store what is not remembered.
 Result result_of(Store& store, LiveInstance& live);
 
+/// What a sentence about the instance may tell of a payload: all of it, a part, or nothing (empty).
+using ShownPayload = std::function<Payload(const InstanceRow& row, const Payload& payload)>;
+
 /// Everything that is known of one instance.
 struct Facts {
     const Program& program;
@@ -33,6 +37,10 @@ struct Facts {
     /// The queues with limits in which its tokens wait, one entry for each such token.
     std::span<const std::pair<TokenId, QueueUse>> queues;
     TimePoint now{};
+    ShownPayload shown{};  ///< empty = sentences may tell everything
+
+    /// What a sentence may tell of the payload; empty = nothing.
+    Payload told(const Payload& payload) const { return shown ? shown(row, payload) : payload; }
 };
 
 /// The condition of the worker that holds a task, according to its last heartbeat.
@@ -68,6 +76,12 @@ std::string describe_queue_wait(const Facts& facts, TokenId token);
 
 /// `code: message` of a failure.
 std::string describe_failure(const Payload& failure);
+
+/// The same, or only the code if the message is not to be told.
+std::string describe_failure(const Facts& facts, const Payload& failure);
+
+/// A failure of which only the code is left.
+Payload without_message(const Payload& failure);
 
 /// The event of `facts` with that number; null if there is none.
 const HistoryEvent* find_event(const Facts& facts, Seq seq);

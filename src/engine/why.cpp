@@ -66,11 +66,12 @@ std::string end_sentence(std::string text) {
 }
 
 /// ` by NAME (REASON)` of a person's request, without missing parts.
-std::string describe_request(const Payload& payload) {
+std::string describe_request(const Facts& facts, const Payload& payload) {
     const Json request = Json::parse(payload, nullptr, false);
     if (!request.is_object()) return {};
     const std::string by = request.value("by", "");
-    const std::string reason = request.value("reason", "");
+    const Json told = Json::parse(facts.told(payload), nullptr, false);
+    const std::string reason = told.is_object() ? told.value("reason", "") : "";
     std::string text = by.empty() ? "" : " by " + by;
     if (!reason.empty()) text += " (" + reason + ")";
     return text;
@@ -189,7 +190,7 @@ WaitingFor wait_of_retry(const Facts& facts, const Token& token) {
             place_of(facts, token),
             token.attempt,
             date_text(token.due),
-            failure == nullptr ? "unknown" : describe_failure(failure->payload)
+            failure == nullptr ? "unknown" : describe_failure(facts, failure->payload)
         ))),
     };
 }
@@ -308,9 +309,9 @@ WaitingFor wait_of(const Facts& facts, const Token& token) {
 }
 
 /// Of a node that is not a step. A `fail` node without a code of its own has the code `failed`.
-std::string describe_node_failure(const HistoryEvent& event) {
+std::string describe_node_failure(const Facts& facts, const HistoryEvent& event) {
     constexpr std::string_view kNoCode = "failed: ";
-    const std::string failure = describe_failure(event.payload);
+    const std::string failure = describe_failure(facts, event.payload);
     constexpr std::string_view kRejected = "rejected: The decision ";
     if (failure.starts_with(kNoCode)) return fmt::format("\"{}\" {}", event.node, failure);
     if (failure.starts_with(kRejected)) return "the decision " + failure.substr(kRejected.size());
@@ -331,11 +332,11 @@ std::string cause_of(const Facts& facts) {
     if (event == nullptr) return {};
     switch (event->type) {
         case HistoryType::CancelRequested:
-            return "it was cancelled" + describe_request(event->payload);
+            return "it was cancelled" + describe_request(facts, event->payload);
         case HistoryType::AbortRequested:
-            return "it was aborted" + describe_request(event->payload);
+            return "it was aborted" + describe_request(facts, event->payload);
         case HistoryType::ExceptionRaised:
-            return "of the exception " + describe_failure(event->payload);
+            return "of the exception " + describe_failure(facts, event->payload);
         case HistoryType::RecoverRequested:
             return describe_recovery(event->payload);
         case HistoryType::CompensationFailed:
@@ -344,17 +345,17 @@ std::string cause_of(const Facts& facts) {
                 event->node,
                 event->attempt,
                 event->attempt == 1 ? "" : "s",
-                describe_failure(event->payload)
+                describe_failure(facts, event->payload)
             );
         default:
-            if (event->node.empty()) return describe_failure(event->payload);
-            if (event->attempt == 0) return describe_node_failure(*event);
+            if (event->node.empty()) return describe_failure(facts, event->payload);
+            if (event->attempt == 0) return describe_node_failure(facts, *event);
             return fmt::format(
                 "step \"{}\" failed for good after {} attempt{} with {}",
                 event->node,
                 event->attempt,
                 event->attempt == 1 ? "" : "s",
-                describe_failure(event->payload)
+                describe_failure(facts, event->payload)
             );
     }
 }
@@ -362,7 +363,7 @@ std::string cause_of(const Facts& facts) {
 /// ` by NAME (REASON)` of the request that ended the instance.
 std::string request_text(const Facts& facts) {
     const HistoryEvent* event = find_event(facts, facts.state.error);
-    return event == nullptr ? std::string() : describe_request(event->payload);
+    return event == nullptr ? std::string() : describe_request(facts, event->payload);
 }
 
 /// ` at TIME by NAME (REASON)` of the pause that holds the instance.
@@ -372,7 +373,7 @@ std::string pause_text(const Facts& facts) {
             return event.type == HistoryType::Paused;
         });
     if (found == facts.history.rend()) return {};
-    return " at " + date_text(found->at) + describe_request(found->payload);
+    return " at " + date_text(found->at) + describe_request(facts, found->payload);
 }
 
 /// The exception that an instance with rules is in; null = none, or not known here.
@@ -391,7 +392,7 @@ std::string introduction(const Facts& facts) {
             if (const HistoryEvent* exception = exception_of(facts)) {
                 return end_sentence(
                     "The instance is running, to end the exception " +
-                    describe_failure(exception->payload)
+                    describe_failure(facts, exception->payload)
                 );
             }
             return "The instance is running.";
@@ -479,6 +480,17 @@ std::string describe_failure(const Payload& failure) {
     const std::string code = error.value("code", "error");
     const std::string message = error.value("message", "");
     return message.empty() ? code : fmt::format("{}: {}", code, message);
+}
+
+std::string describe_failure(const Facts& facts, const Payload& failure) {
+    const Payload told = facts.told(failure);
+    return describe_failure(told.empty() ? without_message(failure) : told);
+}
+
+Payload without_message(const Payload& failure) {
+    const Json error = Json::parse(failure, nullptr, false);
+    const auto code = error.is_object() ? error.find("code") : error.end();
+    return Json{{"code", code != error.end() ? *code : Json("unknown")}}.dump();
 }
 
 std::vector<WaitingFor> waiting_for(const Facts& facts) {

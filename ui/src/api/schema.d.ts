@@ -2649,8 +2649,8 @@ export interface components {
             workflow: string;
             step: components["schemas"]["OptionalText"];
             code: string;
-            /** @description Of the newest failure. */
-            message: string;
+            /** @description Of the newest failure. null = the caller may not read payloads. */
+            message: string | null;
             count: number;
             /** @description False if there are more than `count`. */
             is_counted: boolean;
@@ -2669,8 +2669,8 @@ export interface components {
             status: "dead_letter" | "failed";
             step: components["schemas"]["OptionalText"];
             code: string;
-            /** @description The first line of the error. */
-            message: string;
+            /** @description The first line of the error. null = the caller may not read payloads. */
+            message: string | null;
             group: string;
             /** @description The event of the history that says why; 0 = none. */
             event: number;
