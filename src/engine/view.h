@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -73,6 +74,23 @@ std::string describe_rules(const Facts& facts);
 /// What a token with a due task waits for in its queue, as half a sentence: `a slot of queue "q" (4
 /// of 4 in use)`. Empty if the limits allow it to start.
 std::string describe_queue_wait(const Facts& facts, TokenId token);
+
+/// Whether the definition describes the handler as a program, which a worker runs only if a file or
+/// `--allow-exec` permits it.
+bool is_program(const Definition& definition, const std::string& handler);
+
+/// How long a task that a worker must not run stays out of that worker's way.
+inline constexpr Duration kLeftAlone = std::chrono::seconds(1);
+
+/// Since when every worker that has found the due task has left it alone, because it may not run
+/// the program: only the database names it. Empty = none has.
+std::optional<TimePoint> left_alone_since(
+    const Program& program,
+    const InstanceRow& row,
+    const InstanceState& state,
+    const TaskRow& task,
+    TimePoint now
+);
 
 /// `code: message` of a failure.
 std::string describe_failure(const Payload& failure);

@@ -56,6 +56,10 @@ bool can_anybody_run(const Facts& facts, const std::string& handler, const std::
     });
 }
 
+bool is_left_alone(const Facts& facts, const TaskRow& row) {
+    return left_alone_since(facts.program, facts.row, facts.state, row, facts.now).has_value();
+}
+
 /// Ends a sentence whose last words may be a message from outside, which often is already a
 /// sentence.
 std::string end_sentence(std::string text) {
@@ -164,6 +168,16 @@ WaitingFor wait_of_handler(const Facts& facts, const Token& token) {
             place,
             handler,
             node.queue
+        ));
+    } else if (row != nullptr && is_left_alone(facts, *row)) {
+        wait.kind = "worker";
+        wait.sentence = capitalise(fmt::format(
+            "{} waits for a worker that may run the program of the handler \"{}\": only the "
+            "database names it. Give a worker or the server the file of {} v{}, or --allow-exec.",
+            place,
+            handler,
+            facts.row.workflow,
+            facts.row.version
         ));
     } else if (const std::string queue = describe_queue_wait(facts, token.id); !queue.empty()) {
         wait.kind = "queue";
@@ -473,6 +487,33 @@ WaitingFor wait_for_write() {
 }
 
 }  // namespace
+
+bool is_program(const Definition& definition, const std::string& handler) {
+    const auto found = definition.handlers.find(handler);
+    if (found == definition.handlers.end()) return false;
+    const Json spec = Json::parse(found->second, nullptr, false);
+    return !spec.is_object() || spec.contains("exec") || !spec.contains("http");
+}
+
+std::optional<TimePoint> left_alone_since(
+    const Program& program,
+    const InstanceRow& row,
+    const InstanceState& state,
+    const TaskRow& task,
+    TimePoint now
+) {
+    const Token* token = state.find_token(task.task.token);
+    const bool is_free = token != nullptr && task.lease_owner.empty() && !task.is_parked &&
+                         is_program(program.definition(), task.handler);
+    if (!is_free) return std::nullopt;
+    const bool is_retry = token->status == TokenStatus::Retrying;
+    if (!is_retry && token->status != TokenStatus::Ready) return std::nullopt;
+    // A worker that leaves a task alone puts its date off. Nothing else does that to a handler's
+    // task between two changes of the instance.
+    const TimePoint since = is_retry ? std::max(token->due, row.updated_at) : row.updated_at;
+    if (since > now || task.due < since + kLeftAlone) return std::nullopt;
+    return since;
+}
 
 std::string describe_failure(const Payload& failure) {
     const Json error = Json::parse(failure, nullptr, false);

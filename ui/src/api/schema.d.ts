@@ -2703,7 +2703,7 @@ export interface components {
              * @description Why the first of them does not start: no living worker has its handler for its queue; the queue lets nothing start, or all its slots are in use, or all slots of its key, or its rate is used up; or all workers that have the handler are busy; or the tasks have no handler, and no engine lives that decides them.
              * @enum {string}
              */
-            reason: "no_worker" | "queue_closed" | "queue_full" | "queue_key" | "queue_rate" | "workers_busy" | "no_engine";
+            reason: "no_worker" | "exec_not_allowed" | "queue_closed" | "queue_full" | "queue_key" | "queue_rate" | "workers_busy" | "no_engine";
             /** @description The instance of the first of them. */
             instance: components["schemas"]["Id"];
         };
