@@ -6,6 +6,7 @@ operation, for every role, everywhere and in a project, on what is in the projec
 """
 
 import base64
+import http.client
 import json
 import os
 import pathlib
@@ -815,6 +816,16 @@ class ProxyLogin(unittest.TestCase):
             self.assertEqual(client("GET", "/me", headers=without).status, 401)
             stranger = client("GET", "/instances", headers={**headers, "X-Forwarded-Groups": ""})
             self.assertEqual((stranger.status, stranger.json()["code"]), (403, "not_allowed"))
+            for twice in headers:
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+                self.addCleanup(connection.close)
+                connection.putrequest("GET", "/api/v1/me")
+                for name, value in [*headers.items(), (twice, "admin")]:
+                    connection.putheader(name, value)
+                connection.endheaders()
+                answer = connection.getresponse()
+                self.assertEqual((answer.status, json.loads(answer.read())["detail"]),
+                                 (400, f"There is more than one header {twice}."))
             elsewhere = {**headers, "Sec-Fetch-Site": "cross-site"}
             crossed = client("POST", "/purge", {"older_than": "1d"}, elsewhere)
             self.assertEqual(crossed.json()["code"], "csrf_refused")

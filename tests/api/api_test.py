@@ -4,6 +4,7 @@
 Every exchange is held against the OpenAPI document, and in the end every documented answer must be seen.
 """
 
+import http.client
 import json
 import pathlib
 import sys
@@ -760,6 +761,30 @@ class Access(ApiTest):
         same = self.api.post("/purge", {"dry_run": True, "older_than": "1d"},
             {"Sec-Fetch-Site": "same-origin"})
         self.assertEqual(same.status, 200)
+
+    def test_a_session_needs_to_say_where_its_requests_come_from(self):
+        client = Client(self.server, CONTRACT)
+        self.addCleanup(client.close)
+        cookie, body = {"Cookie": self.api.cookie}, {"dry_run": True, "older_than": "1d"}
+        refused = client.post("/purge", body, cookie)
+        self.assertIn("Sec-Fetch-Site or Origin", self.problem(refused, 403, "csrf_refused")["detail"])
+        own = {"Origin": f"http://127.0.0.1:{self.server.port}"}
+        for said in (own, {"Sec-Fetch-Site": "none"}):
+            self.assertEqual(client.post("/purge", body, {**cookie, **said}).status, 200)
+        self.assertEqual(client("GET", "/instances", headers=cookie).status, 200)
+
+    def test_refuses_several_headers_with_a_credential(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        self.addCleanup(connection.close)
+        token = self.api("PUT", "/tokens/twice", {"role": "viewer"}).json()["token"]
+        for second in (token, "none"):
+            connection.putrequest("GET", "/api/v1/me")
+            for value in (token, second):
+                connection.putheader("Authorization", f"Bearer {value}")
+            connection.endheaders()
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, json.loads(answer.read())["detail"]),
+                             (400, "There is more than one header Authorization."))
 
     def test_refuses_host_names_that_are_not_its_own(self):
         answer = self.api("GET", "/me", headers={"Host": "evil.example"})

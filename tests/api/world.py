@@ -142,6 +142,9 @@ class Client:
             sent.setdefault("Authorization", f"Bearer {self.token}")
         if self.cookie:
             sent.setdefault("Cookie", self.cookie)
+            # As a browser sends it.
+            if "Origin" not in sent:
+                sent.setdefault("Sec-Fetch-Site", "same-origin")
         self.connection.request(method, path, body, sent)
         response = self.connection.getresponse()
         names = {name.lower(): value for name, value in response.getheaders()}
