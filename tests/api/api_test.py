@@ -226,6 +226,14 @@ class Reading(RelatedCases, ApiTest):
             answer = self.api.post("/instances", {"workflow": "order", "labels": wrong})
             self.assertIn(answer.status, (400, 422), answer.body)
 
+    def test_refuses_a_revision_that_is_no_number_of_64_bits(self):
+        instance = self.start()
+        for number in ("99999999999999999999", "9223372036854775808"):
+            answer = self.api.post(f"/instances/{instance}/pause", {}, {"If-Match": f'"{number}"'})
+            self.assertIn("9223372036854775807", self.problem(answer, 400, "invalid_argument")["detail"])
+        answer = self.api.post(f"/instances/{instance}/pause", {}, {"If-Match": '"9223372036854775807"'})
+        self.problem(answer, 412, "precondition_failed")
+
     def test_finds_instances_by_what_a_person_types(self):
         instance = self.start(key="typed-key")
         for text in (instance, "typed-key"):
