@@ -226,6 +226,14 @@ class Reading(RelatedCases, ApiTest):
             answer = self.api.post("/instances", {"workflow": "order", "labels": wrong})
             self.assertIn(answer.status, (400, 422), answer.body)
 
+    def test_refuses_filters_that_are_empty(self):
+        for path, names in {"/instances": ("workflow", "status", "key", "key_prefix", "where", "label"),
+                            "/instances/count": ("workflow", "where"), "/failures/groups": ("workflow", "status"),
+                            "/decisions": ("workflow", "role"), "/audit": ("who", "workflow")}.items():
+            for name in names:
+                self.problem(self.api.get(path, **{name: ""}), 400, "invalid_argument")
+        self.problem(self.api.get("/instances", status="running,"), 400, "invalid_argument")
+
     def test_refuses_a_revision_that_is_no_number_of_64_bits(self):
         instance = self.start()
         for number in ("99999999999999999999", "9223372036854775808"):

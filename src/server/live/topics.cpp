@@ -357,6 +357,7 @@ class TopicStream : public Watcher {
 /// `0:1842,3:20`; what is not valid is left out, and those topics begin again.
 std::map<std::size_t, std::int64_t> read_positions(std::string_view text) {
     std::map<std::size_t, std::int64_t> positions;
+    if (text.empty()) return positions;
     Query query(fmt::format("at={}", text));
     for (const std::string& item : query.list("at")) {
         const std::size_t colon = item.find(':');
