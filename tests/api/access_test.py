@@ -364,6 +364,11 @@ class Projects(AccessTest):
                 break
         codes = [topic.get("problem", {}).get("code") for topic in hello["topics"]]
         self.assertEqual(codes, ["instance_not_found", None, "not_allowed"])
+        # In the words of the request for the same.
+        asking = Client(self.server, CONTRACT, token=client.token)
+        self.addCleanup(asking.close)
+        detail = self.problem(asking.get("/workers"), 403, "not_allowed")["detail"]
+        self.assertEqual(hello["topics"][2]["problem"]["detail"], detail)
         self.assertEqual({row["workflow"] for row in lists["items"]}, {OURS})
 
     def test_a_stream_ends_when_its_token_is_revoked(self):

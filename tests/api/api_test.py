@@ -802,6 +802,12 @@ class Access(ApiTest):
             self.assertEqual((answer.status, json.loads(answer.read())["detail"]),
                              (400, "There is more than one header Authorization."))
 
+    def test_says_what_a_body_and_a_bulk_operation_need(self):
+        wrong = self.api("POST", "/workflows/validate", "x", {"Content-Type": "text/plain"})
+        self.assertIn("The body must be ", self.problem(wrong, 415, "unsupported_media_type")["detail"])
+        abort = self.api.post("/bulk", {"action": "abort", "where": "true", "confirm": 1_000_000})
+        self.assertNotIn("The instance", self.problem(abort, 412, "precondition_failed")["title"])
+
     def test_refuses_host_names_that_are_not_its_own(self):
         answer = self.api("GET", "/me", headers={"Host": "evil.example"})
         self.problem(answer, 421, "misdirected")

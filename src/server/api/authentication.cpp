@@ -172,31 +172,4 @@ Principal Authentication::identify(Call& call, const Route& route) {
     }
 }
 
-void Authentication::check_permission(const Principal& principal, const Route& route) {
-    const bool is_here = route.reach == Reach::Project;
-    if (is_here ? principal.may(route.permission) : principal.may_everywhere(route.permission)) {
-        return;
-    }
-    if (principal.may(route.permission)) {
-        throw Problem(
-            "not_allowed",
-            fmt::format(
-                "{} has the permission {} in some projects; this needs it for everything.",
-                principal.name,
-                route.permission
-            )
-        );
-    }
-    throw Problem(
-        "not_allowed",
-        principal.grants.empty() ? fmt::format("{} has no grant.", principal.name)
-                                 : fmt::format(
-                                       "{} has the role {}, which lacks the permission {}.",
-                                       principal.name,
-                                       to_string(principal.role()),
-                                       route.permission
-                                   )
-    );
-}
-
 }  // namespace ebb::server

@@ -167,9 +167,7 @@ class TopicMaker {
 
  private:
     void require(Permission permission, Reach reach = Reach::Project) const {
-        const bool is_here = reach == Reach::Project;
-        if (is_here ? principal_.may(permission) : principal_.may_everywhere(permission)) return;
-        throw Problem("not_allowed", fmt::format("You lack the permission {}.", permission));
+        check_permission(principal_, permission, reach);
     }
 
     /// Who may see everything sees the same as all others who may.
