@@ -41,7 +41,7 @@ struct Facts {
     ShownPayload shown{};  ///< empty = sentences may tell everything
 
     /// What a sentence may tell of the payload; empty = nothing.
-    Payload told(const Payload& payload) const { return shown ? shown(row, payload) : payload; }
+    Payload visible(const Payload& payload) const { return shown ? shown(row, payload) : payload; }
 };
 
 /// The condition of the worker that holds a task, according to its last heartbeat.
@@ -95,7 +95,7 @@ std::optional<TimePoint> left_alone_since(
 /// `code: message` of a failure.
 std::string describe_failure(const Payload& failure);
 
-/// The same, or only the code if the message is not to be told.
+/// The same, or only the code if the message is not to be visible.
 std::string describe_failure(const Facts& facts, const Payload& failure);
 
 /// A failure of which only the code is left.

@@ -74,8 +74,8 @@ std::string describe_request(const Facts& facts, const Payload& payload) {
     const Json request = Json::parse(payload, nullptr, false);
     if (!request.is_object()) return {};
     const std::string by = request.value("by", "");
-    const Json told = Json::parse(facts.told(payload), nullptr, false);
-    const std::string reason = told.is_object() ? told.value("reason", "") : "";
+    const Json visible = Json::parse(facts.visible(payload), nullptr, false);
+    const std::string reason = visible.is_object() ? visible.value("reason", "") : "";
     std::string text = by.empty() ? "" : " by " + by;
     if (!reason.empty()) text += " (" + reason + ")";
     return text;
@@ -524,8 +524,8 @@ std::string describe_failure(const Payload& failure) {
 }
 
 std::string describe_failure(const Facts& facts, const Payload& failure) {
-    const Payload told = facts.told(failure);
-    return describe_failure(told.empty() ? without_message(failure) : told);
+    const Payload visible = facts.visible(failure);
+    return describe_failure(visible.empty() ? without_message(failure) : visible);
 }
 
 Payload without_message(const Payload& failure) {

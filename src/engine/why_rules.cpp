@@ -66,11 +66,11 @@ std::string writers_of(const Facts& facts, std::size_t attribute) {
 }
 
 /// The value of an attribute as far as a sentence may tell it; empty = not at all.
-Payload told_value(const Facts& facts, const std::string& name, const Payload& value) {
+Payload visible_value(const Facts& facts, const std::string& name, const Payload& value) {
     if (!facts.shown) return value;
     const Payload object = fmt::format("{{{}:{}}}", Json(name).dump(), value);
-    const Json told = Json::parse(facts.told(object), nullptr, false);
-    return told.is_object() ? Payload(told.at(name).dump()) : Payload();
+    const Json visible = Json::parse(facts.visible(object), nullptr, false);
+    return visible.is_object() ? Payload(visible.at(name).dump()) : Payload();
 }
 
 /// `hotel_status is "Requested"; transition hotel can write it and runs on w3`.
@@ -79,8 +79,8 @@ std::string describe_value(const Facts& facts, std::size_t attribute) {
     const Payload& value = facts.state.rules->values[attribute].json;
     const std::string& name = facts.program.rules()->rules().attributes[attribute].name;
     std::string text = name;
-    if (const Payload told = told_value(facts, name, value); !told.empty()) {
-        text += " is " + expression::shortened(told, kShownMax);
+    if (const Payload visible = visible_value(facts, name, value); !visible.empty()) {
+        text += " is " + expression::shortened(visible, kShownMax);
     }
     const std::string writers = writers_of(facts, attribute);
     return writers.empty() ? text : text + "; " + writers;

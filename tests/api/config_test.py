@@ -245,7 +245,8 @@ class Config(unittest.TestCase):
         with Server(EBB, "sqlite", self.path, files=[file]) as server:
             api = log_in(server, Contract(ROOT))
             self.addCleanup(api.close)
-            other = {"workflow": "ship", "version": 2, "handlers": {"pack": {"exec": ["true"]}}, "steps": ["pack"]}
+            other = {"workflow": "ship", "version": 2, "steps": ["pack"],
+                     "handlers": {"pack": {"exec": ["true"]}}}
             self.assertEqual(api.post("/workflows", other).status, 201)
             instance = api.post("/instances", {"workflow": "ship", "version": 2}).json()["id"]
             end = time.monotonic() + 60

@@ -159,7 +159,8 @@ class RemoteWorkerCases:
         self.assertEqual(answer["lost"], [token])
         again = self.task(session)
         self.assertEqual((again["instance"], again["attempt"]), (instance, 2))
-        self.assertEqual(self.complete(session, {"task": again["task"], "completed": {"output": 2}}), ["recorded"])
+        report_again = {"task": again["task"], "completed": {"output": 2}}
+        self.assertEqual(self.complete(session, report_again), ["recorded"])
         self.assertEqual(self.complete(session, report), ["stale"])
         self.assertEqual(self.outcome(instance), ("completed", 2))
 

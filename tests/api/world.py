@@ -91,7 +91,8 @@ class Server:
     def wait_for(self, event, count=1, **fields):
         """The last of `count` log entries with this name and these fields, once they have been written."""
         def found():
-            return [entry for entry in self.log if entry.get("event") == event and fields.items() <= entry.items()]
+            wanted = {"event": event, **fields}.items()
+            return [entry for entry in self.log if wanted <= entry.items()]
         with self.news:
             assert self.news.wait_for(lambda: len(found()) >= count, timeout=120), f"no {event}: {self.log}"
             return found()[count - 1]
@@ -172,6 +173,20 @@ class Client:
 
     def close(self):
         self.connection.close()
+
+
+def get_with_headers(server, path, headers):
+    """The status and the detail of a problem; a name may be there twice."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    try:
+        connection.putrequest("GET", path)
+        for name, value in headers:
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read()).get("detail")
+    finally:
+        connection.close()
 
 
 def log_in(server, contract):
