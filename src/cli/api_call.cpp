@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::string_view kUnix = "unix:";
 constexpr std::size_t kTokenBytesMax = 4'096;
+/// Of a path outside of the server's base path.
+constexpr std::string_view kNothingHere = "There is nothing at this path.";
 /// A page of whole payloads, or a snapshot.
 constexpr std::size_t kAnswerBytesMax = std::size_t{256} << 20;
 
@@ -28,7 +30,9 @@ constexpr std::size_t kAnswerBytesMax = std::size_t{256} << 20;
 std::optional<ErrorCode> known_code(std::string_view code) {
     if (code == "precondition_failed") return ErrorCode::RevisionChanged;
     if (code == "unauthenticated" || code == "csrf_refused") return ErrorCode::NotAllowed;
-    if (code == "ambiguous" || code == "invalid_expression") return ErrorCode::InvalidArgument;
+    if (code == "ambiguous" || code == "invalid_expression" || code == "not_found") {
+        return ErrorCode::InvalidArgument;
+    }
     if (code == "idempotency_key_reused" || code == "conflict") return ErrorCode::InvalidState;
     if (code == "rate_limited" || code == "overloaded" || code == "draining") {
         return ErrorCode::StoreUnavailable;
@@ -79,6 +83,14 @@ std::vector<Diagnostic> diagnostics_of(const ApiObject& problem) {
             " Set EBB_TOKEN, or EBB_TOKEN_FILE; `ebb token create` beside the server makes "
             "a token.";
     }
+    if (code == "not_found" && detail == kNothingHere) {
+        detail = fmt::format(
+            "{} has no API at this path. If the server has a --base-path, it is part of the "
+            "address: "
+            "http://HOST:PORT/PATH or unix:SOCKET:/PATH.",
+            url
+        );
+    }
     if (const auto known = known_code(code)) throw Error(*known, detail);
     throw Error(ErrorCode::StoreError, fmt::format("{} ({})", detail, code));
 }
@@ -98,11 +110,14 @@ bool is_plain(char c) {
 
 ServerAddress parse_server(std::string_view text) {
     if (text.starts_with(kUnix)) {
-        const std::string path(text.substr(kUnix.size()));
-        if (path.empty()) refuse("--server: unix: needs the path of a socket.");
+        const std::string_view path = text.substr(kUnix.size());
+        const std::size_t base = std::min(path.rfind(":/"), path.size());
+        if (base == 0) refuse("--server: unix: needs the path of a socket.");
         ServerAddress address;
         address.url = "http://localhost";
-        address.socket = path;
+        address.socket = path.substr(0, base);
+        if (base < path.size()) address.url += path.substr(base + 1);
+        while (address.url.ends_with('/')) address.url.pop_back();
         return address;
     }
     std::string url(text);
@@ -196,7 +211,9 @@ ApiCalls::Answer ApiCalls::perform(HttpRequest request) {
     }
     const bool is_fine =
         (response.status >= 200 && response.status < 300) || response.status == 304;
-    if (!is_fine) throw_problem(response, shown);
+    const auto kind = response.headers.find("content-type");
+    const bool is_page = kind != response.headers.end() && kind->second.starts_with("text/html");
+    if (!is_fine || is_page) throw_problem(response, shown);
     return {response.status, std::move(response.body), response.headers["etag"]};
 }
 

@@ -464,6 +464,17 @@ CommandLine::Mistake CommandLine::explain_unknown(const std::string& word) const
         }
         const std::size_t dashes = std::min(name.find_first_not_of('-'), name.size());
         const std::string bare = name.substr(dashes);
+        if (!parsed.empty() && parsed.front()->get_option_no_throw(name) != nullptr) {
+            return {
+                .message = fmt::format(
+                    "{} belongs after the command: `ebb {} {}`.",
+                    one_line(name),
+                    parsed.front()->get_name(),
+                    one_line(name)
+                ),
+                .hint = {},
+            };
+        }
         const std::string synonym = option_for(bare);
         const bool is_known = std::find(names.begin(), names.end(), synonym) != names.end();
         const std::string meant = is_known ? synonym : closest(bare, names);

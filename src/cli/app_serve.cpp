@@ -87,6 +87,14 @@ void set_option(
     }
 }
 
+/// 1 and 0 are what a shell calls true and false.
+std::vector<std::string> values_of_variable(const CLI::Option& option, const std::string& text) {
+    if (is_list(option)) return split_at_commas(text);
+    if (is_flag(option) && text == "1") return {"true"};
+    if (is_flag(option) && text == "0") return {"false"};
+    return {text};
+}
+
 const ConfigEntry* find_entry(const std::vector<ConfigEntry>& entries, const std::string& key) {
     const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) {
         return entry.key == key;
@@ -226,11 +234,7 @@ void CommandLine::configure_serve(Session& session) {
             setting.origin = "flag";
         } else if (const auto text = variable(key)) {
             setting.origin = variable_of(key);
-            set_option(
-                option,
-                is_list(option) ? split_at_commas(*text) : std::vector<std::string>{*text},
-                setting.origin
-            );
+            set_option(option, values_of_variable(option, *text), setting.origin);
         } else if (entry != nullptr) {
             setting.origin = entry->place;
             if (entry->is_list && !is_list(option)) {

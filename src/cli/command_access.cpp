@@ -109,9 +109,11 @@ int verify(Session& session, AdminStore& admin, const AuditOptions& options) {
             session.print(fmt::format("{}  {}\n", fault.row.empty() ? "-" : fault.row, fault.what));
         }
         session.print(fmt::format(
-            "{} rows in {} chains: {}\n",
+            "{} {} in {} {}: {}\n",
             verdict.rows,
+            verdict.rows == 1 ? "row" : "rows",
             verdict.chains,
+            verdict.chains == 1 ? "chain" : "chains",
             verdict.faults.empty() ? "as they were written" : "not as they were written"
         ));
         if (verdict.cut_before != TimePoint{}) {

@@ -118,7 +118,7 @@ int print_one(Session& session, const Json& hook) {
     const std::string secret = text_of(hook, "secret");
     if (secret.empty()) return kOk;
     session.print(fmt::format("Secret: {}\n", secret));
-    session.note("It is shown only now. The program that sends the events signs with it.\n");
+    session.note("It is shown only now. Give it to the program that sends the events.\n");
     return kOk;
 }
 

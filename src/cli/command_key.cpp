@@ -26,7 +26,9 @@ int manage_key(Session& session, const KeyOptions& options) {
     if (session.options().is_json) {
         session.print_json({{"encrypted", sealed}});
     } else {
-        session.print(fmt::format("Encrypted with this key: {} rows.\n", sealed));
+        session.print(
+            fmt::format("Encrypted with this key: {} {}.\n", sealed, sealed == 1 ? "row" : "rows")
+        );
     }
     return kOk;
 }

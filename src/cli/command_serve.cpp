@@ -14,11 +14,13 @@
 #include "cli/definition_folder.h"
 #include "cli/demo.h"
 #include "cli/exit_code.h"
+#include "cli/secret_key.h"
 #include "cli/serve_options.h"
 #include "cli/serve_process.h"
 #include "cli/serve_settings.h"
 #include "cli/serve_stores.h"
 #include "cli/worker_log.h"
+#include "engine/checks.h"
 #include "server/http/listening.h"
 #include "support/core_dumps.h"
 
@@ -87,6 +89,8 @@ int run_server(Session& session, const ServeOptions& options) {
     const std::string url = url_of(session, options);
     check_server_options(server_options(options));
     check_delivery_options(options);
+    engine::check_worker_id(options.id);
+    open_secret_box(session, {.key = options.key, .old_key = options.old_key});
     check_declared(session, options.declared);
     check_stores(options, url);
     if (options.is_demo && options.is_dev) {

@@ -64,10 +64,17 @@ Webhook webhook_of(Session& session, const Declared& declared) {
 /// Its secret stays where it is: the server reads it for each event.
 Hook hook_of(const Declared& declared) {
     const auto secret = declared.settings.find("secret");
-    if (secret != declared.settings.end() && !secret->is_object()) {
+    const bool has_secret = secret != declared.settings.end();
+    if (has_secret && !secret->is_object()) {
         refuse("A secret of a hook is {env: NAME} or {file: NAME}.");
     }
-    return hooks::read_hook(declared.name, declared.settings);
+    Hook hook = hooks::read_hook(declared.name, declared.settings);
+    if (has_secret) return hook;
+    refuse(
+        "A hook in a file needs its secret, as {env: NAME} or {file: NAME}: one that Ebb made "
+        "would be "
+        "shown nowhere."
+    );
 }
 
 server::Body body_of(const Declared& declared) {

@@ -19,9 +19,9 @@ Json json_of(const Payload& spec) {
 }  // namespace
 
 ExecPolicy::ExecPolicy(Session& session, const std::vector<DefinitionFile>& files, bool allows_all)
-    : allows_all_(
-          allows_all || session.streams().environment("EBB_ALLOW_EXEC").value_or("") == "1"
-      ) {
+    : allows_all_(allows_all) {
+    const std::string allowed = session.streams().environment("EBB_ALLOW_EXEC").value_or("");
+    allows_all_ = allows_all_ || allowed == "1" || allowed == "true";
     for (const DefinitionFile& file : files) give(file);
 }
 

@@ -66,6 +66,9 @@ std::string hint_of_refusal(std::string_view message) {
     const auto has = [message](std::string_view word) {
         return message.find(word) != std::string_view::npos;
     };
+    if (has("EBB_TOKEN")) return {};
+    if (has("lacks the permission"))
+        return "an administrator gives permissions to users and tokens";
     if (has("from outside")) return "an operator writes it with --repair";
     if (has("repair")) return "an operator repairs with --repair";
     if (has("role")) return "decide with --role and a role that the decision allows";
@@ -98,7 +101,9 @@ std::string hint_of(ErrorCode code, std::string_view message) {
         case ErrorCode::StoreFull:
             return "make room on the disk and try again; nothing was changed";
         case ErrorCode::StoreVersion:
-            return "use the same version of ebb everywhere";
+            return message.find(" version ") == std::string_view::npos
+                       ? ""
+                       : "use the same version of ebb everywhere";
         case ErrorCode::StoreInDoubt:
             return "run the same command again; it changes nothing twice";
         case ErrorCode::Internal:

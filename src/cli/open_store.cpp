@@ -81,8 +81,8 @@ void require_schema(const std::string& path) {
         throw Error(
             ErrorCode::StoreUnavailable,
             fmt::format(
-                "There is no database \"{}\"; `ebb start FILE`, `ebb run FILE` and `ebb worker` "
-                "make one.",
+                "There is no database \"{}\"; `ebb start FILE`, `ebb run FILE`, `ebb worker` and "
+                "`ebb serve` make one.",
                 path
             )
         );

@@ -16,6 +16,8 @@
 
 #include "cli/admin.h"
 #include "cli/open_store.h"
+#include "cli/payload_argument.h"
+#include "cli/text.h"
 #include "engine/webhook.h"
 #include "handlers/mail_client.h"
 #include "server/api/guard.h"
@@ -27,6 +29,7 @@ namespace ebb::cli {
 namespace {
 
 constexpr std::size_t kLinkShownMax = 64;
+constexpr std::size_t kCaBytesMax = std::size_t{4} << 20;
 
 std::vector<PageLink> links_of(const ServeOptions& options) {
     std::vector<PageLink> links;
@@ -249,6 +252,19 @@ webhooks::DeliveryOptions delivery_options(const ServeOptions& options, Store& s
 void check_delivery_options(const ServeOptions& options) {
     private_networks(options.private_networks);
     mail_server(options);
+    if (!options.smtp_ca_file.empty())
+        static_cast<void>(read_file(options.smtp_ca_file, kCaBytesMax));
+    // The folder may come after the server: it is read for each event.
+    std::error_code failed;
+    const bool needs_folder = options.is_check && !options.hook_secrets.empty();
+    if (!needs_folder || std::filesystem::is_directory(options.hook_secrets, failed)) return;
+    throw Error(
+        ErrorCode::InvalidArgument,
+        fmt::format(
+            "--hook-secrets: \"{}\" is not a folder that can be read.",
+            one_line(options.hook_secrets)
+        )
+    );
 }
 
 std::vector<std::string> need_restart(const ServeOptions& now, const ServeOptions& fresh) {

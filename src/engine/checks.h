@@ -1,12 +1,17 @@
 #pragma once
 
 #include <exception>
+#include <string>
 
 #include "core/kernel/program.h"
 #include "core/kernel/state.h"
 #include "support/log.h"
 
 namespace ebb::engine {
+
+/// Throws Error with InvalidArgument: a worker's id is printed in tables, logs and histories, and
+/// typed in commands.
+void check_worker_id(const std::string& id);
 
 /// Whether this build checks everything that it can: builds for tests do. Others check a sample.
 bool checks_always();

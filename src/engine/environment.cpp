@@ -51,24 +51,6 @@ void require_within(std::string_view name, std::int64_t value, std::int64_t min,
     }
 }
 
-/// It is printed in tables, logs and histories, and typed in commands.
-void check_worker_id(const std::string& id) {
-    constexpr std::size_t kMax = EngineOptions::kWorkerIdBytesMax;
-    const bool is_word = std::all_of(id.begin(), id.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte > ' ' && byte != 0x7f;
-    });
-    if (id.size() <= kMax && is_word && clean_text(id, kMax) == id) return;
-    throw_bad_option(
-        "worker_id",
-        fmt::format(
-            "at most {} bytes of UTF-8 text without spaces and control characters, not \"{}\"",
-            kMax,
-            clean_text(id, kMax)
-        )
-    );
-}
-
 void check(const EngineOptions& options) {
     require_within("threads", options.threads, 1, 4096);
     require_within("in_flight_max", options.in_flight_max, 1, 100'000);
@@ -121,6 +103,23 @@ const Clock& choose_clock(const Store& store, const EngineOptions& options, cons
 }
 
 }  // namespace
+
+void check_worker_id(const std::string& id) {
+    constexpr std::size_t kMax = EngineOptions::kWorkerIdBytesMax;
+    const bool is_word = std::all_of(id.begin(), id.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte > ' ' && byte != 0x7f;
+    });
+    if (id.size() <= kMax && is_word && clean_text(id, kMax) == id) return;
+    throw_bad_option(
+        "worker_id",
+        fmt::format(
+            "at most {} bytes of UTF-8 text without spaces and control characters, not \"{}\"",
+            kMax,
+            clean_text(id, kMax)
+        )
+    );
+}
 
 std::string host_name() {
     std::array<char, 256> name{};

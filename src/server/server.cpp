@@ -18,6 +18,7 @@
 #include "server/remote/desk.h"
 #include "server/server_metrics.h"
 #include "server/start_rules.h"
+#include "support/json.h"
 #include "support/sha256.h"
 #include "support/warning_limit.h"
 #include "view/payload_json.h"
@@ -38,8 +39,24 @@ const Clock& system_clock() {
     return clock;
 }
 
+/// The characters of a name of a header (RFC 9110, token).
+bool is_header_name(const std::string& name) {
+    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+    });
+}
+
 void check_proxy_login(const ServerOptions& options) {
     if (!options.proxy_login) return;
+    for (const std::string* name :
+         {&options.proxy_login->user_header, &options.proxy_login->groups_header}) {
+        if (name->empty() || is_header_name(*name)) continue;
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("\"{}\" is not the name of a header.", clean_text(*name, 100))
+        );
+    }
     if (options.behind_proxy.empty()) {
         throw Error(
             ErrorCode::InvalidArgument,
@@ -128,7 +145,10 @@ std::string base_of(std::string path) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                c == '/' || c == '-' || c == '_' || c == '.';
     });
-    if (is_path && is_safe && path.find("//") == std::string::npos) return path;
+    // Clients and proxies resolve these two, so no request would ever have them.
+    const bool has_dots = (path + "/").find("/./") != std::string::npos ||
+                          (path + "/").find("/../") != std::string::npos;
+    if (is_path && is_safe && !has_dots && path.find("//") == std::string::npos) return path;
     throw Error(
         ErrorCode::InvalidArgument,
         fmt::format("\"{}\" is not a base path such as / or /ebb/.", path)

@@ -6,6 +6,8 @@
 
 #include <ebb/error.h>
 
+#include "server/http/listening.h"
+
 namespace ebb::server {
 
 void check_start_rules(const ServerOptions& options, const std::vector<http::Endpoint>& endpoints) {
@@ -25,9 +27,16 @@ void check_start_rules(const ServerOptions& options, const std::vector<http::End
         return !endpoint.is_local();
     });
     if (open == endpoints.end()) return;
-    const std::string where = open->kind == http::Endpoint::Kind::Descriptor
-                                  ? fmt::format("fd:{}", open->descriptor)
-                                  : fmt::format("{}:{}", open->host, open->port);
+    if (open->kind == http::Endpoint::Kind::Descriptor && !http::is_socket(open->descriptor)) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format(
+                "fd:{} is not a socket: the service manager passes no such socket.",
+                open->descriptor
+            )
+        );
+    }
+    const std::string where = open->name();
     if (!options.needs_login) {
         throw Error(
             ErrorCode::InvalidArgument,

@@ -290,6 +290,36 @@ class CommandOverTheApi(unittest.TestCase):
         self.fine(self.over("abort", first))
         self.assertNotEqual(self.fine(self.over("rerun", first)).strip(), first)
 
+    def test_what_is_not_there_is_the_same_error_as_on_the_database(self):
+        absences = (("webhook", "ping", "nope"), ("webhook", "show", "nope"), ("hook", "delete", "nope"))
+        for arguments in absences:
+            for run in (self.over, self.direct):
+                absent = run(*arguments)
+                self.assertEqual(absent.returncode, 2, absent.stderr)
+                self.assertIn("invalid_argument", absent.stderr)
+
+    def test_finds_a_server_below_a_base_path(self):
+        with Folder() as folder:
+            socket = f"{folder}/ebb.sock"
+            options = ["--no-auth", "--base-path", "/ebb", "--listen", f"unix:{socket}"]
+            with Server(EBB, "memory", folder, options) as server:
+                for address in (f"unix:{socket}:/ebb", f"http://127.0.0.1:{server.port}/ebb/"):
+                    self.fine(self.run_ebb(["--server", address, "list"]))
+                for address in (f"unix:{socket}", f"http://127.0.0.1:{server.port}"):
+                    lost = self.run_ebb(["--server", address, "list"])
+                    self.assertEqual(lost.returncode, 2, lost.stderr)
+                    self.assertIn("--base-path", lost.stderr)
+                page = self.run_ebb(["--server", f"http://127.0.0.1:{server.port}/ebb/ebb", "list"])
+                self.assertEqual(page.returncode, 2, page.stderr)
+                self.assertIn("is not the API", page.stderr)
+
+    def test_hints_are_about_what_was_refused(self):
+        refused = self.over("list", EBB_TOKEN="wrong")
+        self.assertIn("EBB_TOKEN", refused.stderr)
+        self.assertNotIn("hint:", refused.stderr)
+        before = self.run_ebb(["--by", "bob", "cancel", "x"])
+        self.assertIn("--by belongs after the command: `ebb cancel --by`.", before.stderr)
+
     def test_registers_writes_and_sets_limits(self):
         (self.path / "loan.yaml").write_text(RULES)
         instance = self.fine(self.over("start", "loan.yaml", "--input", '{"amount": 5}')).strip()

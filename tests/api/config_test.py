@@ -115,6 +115,25 @@ class Config(unittest.TestCase):
         self.assertIn("--tls-cert", self.serve("--check", "--listen", "0.0.0.0:0", code=2))
         self.assertIn("x.pem", self.serve("--check", "--tls-cert", "x.pem", "--tls-key", "y.pem", code=2))
         self.serve("--check", self.write("workflow: x\nstepps: []\n", "x.yaml"), code=2)
+        proxy = ["--behind-proxy", "127.0.0.1", "--proxy-secret-file", self.write("x" * 32, "proxy.secret")]
+        (self.path / "proxy.secret").chmod(0o600)
+        for options, what in (
+            (["--key", self.write("ten bytes.", "short.key")], "short.key"),
+            (["--id", "a b"], "worker_id"),
+            (["--base-path", "/a/../b"], "base path"),
+            (["--smtp-ca-file", "absent.pem"], "absent.pem"),
+            (["--hook-secrets", "absent"], "--hook-secrets"),
+            ([*proxy, "--proxy-user-header", "a b"], "name of a header"),
+            (["--listen", "fd:99"], "fd:99 is not a socket"),
+            (["--listen", "[::]:0"], "[::]:0 can be reached"),
+        ):
+            with self.subTest(options):
+                self.assertIn(what, self.serve("--check", *options, code=2))
+
+    def test_a_flag_of_the_environment_may_be_a_number(self):
+        self.assertIn("allow_exec: true", self.serve("--print-config", EBB_ALLOW_EXEC="1"))
+        self.assertIn("allow_exec: false", self.serve("--print-config", EBB_ALLOW_EXEC="0"))
+        self.assertIn("true or false", self.serve("--check", code=2, EBB_ALLOW_EXEC="yes"))
 
     def certificate(self, name):
         subprocess.run(
@@ -270,7 +289,7 @@ class Config(unittest.TestCase):
             self.assertEqual(server.stop(), 0)
         self.assertFalse((self.path / "touched").exists())
         for arguments in (["--allow-exec"], [file]):
-            again = [EBB, "rerun", "key:touch/k", "--db", "ebb.db"]
+            again = [EBB, "start", "touch", "--db", "ebb.db"]
             started = subprocess.run(again, cwd=self.path, check=True, capture_output=True, text=True)
             with Server(EBB, "sqlite", self.path, arguments=arguments) as server:
                 self.assertFalse([entry for entry in server.log if entry.get("event") == "exec_refused"])
@@ -379,6 +398,7 @@ retention:
             ("webhooks:\n  ops: {url: 'https://example.com', secret: {env: NOT_SET}}", "NOT_SET"),
             ("hooks:\n  shop: {scheme: fax, workflow: order}", "scheme"),
             ("hooks:\n  shop: {scheme: token, workflow: order, secret: abcdefghijklmnopqrst}", "{env: NAME}"),
+            ("hooks:\n  shop: {scheme: token, workflow: order}", "needs its secret"),
             ("queues:\n  mail: {concurrency: -1}", "concurrency"),
             ("queues:\n  mail: {parallel: 1}", "parallel"),
             ("retention:\n  order: {completed: soon}", "completed"),
@@ -669,7 +689,8 @@ retention:
             "webhooks:\n  ops: {url: 'https://x.example', events: [instance.*], payload: true}",
             "webhooks:\n  ops: {url: 'https://x.example', secret: {file: secret}, enabled: null, where: ''}",
             "hooks: {a: {scheme: hmac, workflow: w, header: X-S, secret: {env: EBB_HOOK_A}}}",
-            "hooks: {a: {scheme: github, workflow: w, signal: s, key: '${ body.id }', when: null, input: 1}}",
+            "hooks: {a: {scheme: github, workflow: w, signal: s, key: '${ body.id }', when: null,"
+            " input: 1, secret: {env: EBB_HOOK_A}}}",
             "queues:\n  q: {concurrency: 3, concurrency_per_key: null, rate: {starts: 1, period: 1m}}",
             "queues: {q: {}, r: {rate: null}}", "retention: {w: {completed: 30d, failed: forever}, v: {}}",
         ]
@@ -687,9 +708,11 @@ retention:
             "webhooks:\n  ops: {url: 'https://x.example', format: fax}",
             "webhooks:\n  ops: {url: 'https://x.example', secret: whsec_x}",
             "webhooks:\n  ops: {url: 'https://x.example', enabled: 1}",
-            "hooks: {a: {scheme: token}}", "hooks: {a: {scheme: fax, workflow: w}}",
+            "hooks: {a: {scheme: token, secret: {env: EBB_HOOK_A}}}",
+            "hooks: {a: {scheme: fax, workflow: w, secret: {env: EBB_HOOK_A}}}",
             "hooks: {a: {scheme: token, workflow: w, secret: abcdefghijklmnop}}",
-            "hooks: {a: {scheme: token, workflow: w, limit: 3}}",
+            "hooks: {a: {scheme: token, workflow: w, limit: 3, secret: {env: EBB_HOOK_A}}}",
+            "hooks: {a: {scheme: token, workflow: w}}",
             "queues: {q: {concurrency: -1}}", "queues: {q: {rate: {starts: 1}}}",
             "queues: {q: {parallel: 1}}",
             "queues: {q: {rate: {starts: 0, period: 1m}}}", "queues: {q: {rate: {starts: 1, period: soon}}}",

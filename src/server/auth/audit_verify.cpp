@@ -62,7 +62,7 @@ class Verification {
         if (row.number > 1 && cut != cut_.ends.end() && !is_before_cut) {
             follow(row, cut->second);
         } else if (row.number != 1 && !is_before_cut) {
-            fault(row.id, fmt::format("{} rows before it were removed.", row.number - 1));
+            fault_removed(row, row.number - 1);
         } else if (row.number == 1 && !row.prev.empty() && !may_follow_removed(row)) {
             // The clocks of two servers may differ, so that row may come later.
             begins_.emplace_back(row.id, row.prev);
@@ -74,10 +74,14 @@ class Verification {
         return cut_.before != TimePoint{} && row.at < cut_.before + std::chrono::hours(24);
     }
 
+    void fault_removed(const AuditRow& row, std::int64_t count) {
+        const char* const what = count == 1 ? "row before it was" : "rows before it were";
+        fault(row.id, fmt::format("{} {} removed.", count, what));
+    }
+
     void follow(const AuditRow& row, const End& end) {
         if (row.number > end.number + 1) {
-            const std::int64_t missing = row.number - end.number - 1;
-            fault(row.id, fmt::format("{} rows before it were removed.", missing));
+            fault_removed(row, row.number - end.number - 1);
         } else if (row.number <= end.number) {
             fault(
                 row.id,

@@ -57,6 +57,13 @@ void read_file_options(std::string_view text, std::string_view options, Endpoint
 
 }  // namespace
 
+std::string Endpoint::name() const {
+    if (kind == Kind::Unix) return "unix:" + host;
+    if (kind == Kind::Descriptor) return fmt::format("fd:{}", descriptor);
+    const bool is_v6 = host.find(':') != std::string::npos;
+    return is_v6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
+}
+
 bool Endpoint::is_local() const {
     if (kind == Kind::Unix) return true;
     if (kind == Kind::Descriptor) return is_local_socket(descriptor);

@@ -158,6 +158,9 @@ struct Endpoint {
     std::optional<unsigned> mode{};  ///< Unix: the permissions of the file; none = of the umask
     std::string group{};             ///< Unix: the group of the file; empty = of the process
 
+    /// As parse_endpoint() reads it.
+    std::string name() const;
+
     /// True if only this machine can connect. For `fd:N`, the address of the socket decides.
     bool is_local() const;
 };

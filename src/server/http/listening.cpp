@@ -166,8 +166,7 @@ ListeningSocket inherit(int descriptor) {
 ListeningSocket bind_to(const Endpoint& endpoint) {
     ListeningSocket socket;
     const bool is_unix = endpoint.kind == Endpoint::Kind::Unix;
-    const std::string name =
-        is_unix ? "unix:" + endpoint.host : fmt::format("{}:{}", endpoint.host, endpoint.port);
+    const std::string name = endpoint.name();
     Address address = to_address(endpoint);
     if (is_unix) remove_stale_socket(endpoint.host, address);
     socket.descriptor =
@@ -193,6 +192,12 @@ ListeningSocket listen_at(const Endpoint& endpoint) {
 }
 
 }  // namespace
+
+bool is_socket(int descriptor) {
+    Address address;
+    address.size = sizeof(address.storage);
+    return getsockname(descriptor, address.get(), &address.size) == 0;
+}
 
 bool is_local_socket(int descriptor) {
     Address address;

@@ -32,6 +32,8 @@ ListeningSocket listen_on(const Endpoint& endpoint);
 /// may not have it. Does not listen, so no client ever connects to the address.
 void check_is_free(const Endpoint& endpoint);
 
+bool is_socket(int descriptor);
+
 /// True if only this machine can reach the socket; false if `descriptor` is not a socket.
 bool is_local_socket(int descriptor);
 

@@ -275,8 +275,8 @@ void check_schema(Connection& connection) {
         throw Error(
             ErrorCode::StoreVersion,
             fmt::format(
-                "There is no Ebb in the {}. `ebb migrate`, `ebb start FILE`, `ebb run FILE` and "
-                "`ebb worker` make its tables.",
+                "There is no Ebb in the {}. `ebb migrate`, `ebb start FILE`, `ebb run FILE`, "
+                "`ebb worker` and `ebb serve` make its tables.",
                 place(connection)
             )
         );

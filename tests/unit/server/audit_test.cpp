@@ -88,7 +88,7 @@ TEST_F(AuditPurge, what_is_changed_at_the_cut_is_found) {
     store->put(*admin);
     const auto faults = verify().faults;
     ASSERT_THAT(faults, SizeIs(1));
-    EXPECT_THAT(faults.front().what, HasSubstr("1 rows before it were removed"));
+    EXPECT_THAT(faults.front().what, HasSubstr("1 row before it was removed"));
 }
 
 TEST_F(AuditPurge, a_process_that_dies_before_the_removal_leaves_an_audit_that_is_right) {

@@ -193,7 +193,6 @@ DECLARE
         GROUP BY number ORDER BY number
     );
 BEGIN
-    EXECUTE format('DROP FUNCTION IF EXISTS %I._project(uuid, jsonb)', $1);  -- of an earlier installation
     EXECUTE format(
         $body$CREATE OR REPLACE FUNCTION %1$I._project(ids uuid[], vals jsonb[]) RETURNS void
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

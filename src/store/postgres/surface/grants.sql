@@ -118,6 +118,7 @@ BEGIN
             'ALTER TABLE %I.wed_trig ADD COLUMN IF NOT EXISTS after interval, ADD COLUMN IF NOT EXISTS node text', one.flow
         );
         EXECUTE format('DROP TRIGGER IF EXISTS %I ON ebb.instances', 'flow_' || one.flow);
+        EXECUTE format('DROP FUNCTION IF EXISTS %I._project(uuid, jsonb)', one.flow);
         PERFORM ebb.flow_keep_rows(one.flow);
         PERFORM ebb.flow_views(one.flow);
         PERFORM ebb.flow_projection(v.flow, v.program -> 'attributes') FROM ebb.flows AS f
