@@ -54,7 +54,10 @@ std::string new_token(const ServerProcess& server) {
     const HttpAnswer session = visitor.require(visitor.post("/api/v1/session", login), 200);
     const std::string cookie = session.header("set-cookie");
     HttpClient admin(
-        server.port(), fmt::format("Cookie: {}\r\n", cookie.substr(0, cookie.find(';')))
+        server.port(),
+        fmt::format(
+            "Sec-Fetch-Site: same-origin\r\nCookie: {}\r\n", cookie.substr(0, cookie.find(';'))
+        )
     );
     const HttpAnswer token = admin.require(
         admin.post("/api/v1/tokens/bench", R"({"role":"operator"})", "application/json", "PUT"), 201

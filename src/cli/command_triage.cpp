@@ -92,6 +92,7 @@ std::size_t leave(std::vector<view::DelayedTasks>& rows, int limit) {
 std::string delay_text(const std::string& reason) {
     static const std::map<std::string, std::string_view> kTexts{
         {"no_worker", "no living worker has the handler"},
+        {"exec_not_allowed", "no worker may run the program, which only the database names"},
         {"queue_closed", "an operator has stopped the queue"},
         {"queue_full", "all slots of the queue are in use"},
         {"queue_key", "all slots of its key are in use"},

@@ -4,15 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/view.h"
 #include "store/hints.h"
 #include "store/stored_definition.h"
 
 namespace ebb::cli {
 
 namespace {
-
-/// How long a task that this worker must not run stays out of its own way.
-constexpr Duration kLeftAlone = std::chrono::seconds(1);
 
 Json json_of(const Payload& spec) {
     return Json::parse(spec, nullptr, false);
@@ -90,7 +88,7 @@ void GuardedStore::leave_to_others(std::vector<Claim>& claims) {
         worker = worker_;
         started_at = started_at_;
     }
-    const TimePoint due = inner_.now() + kLeftAlone;
+    const TimePoint due = inner_.now() + engine::kLeftAlone;
     for (const TaskRef& task : left) inner_.postpone({worker, started_at}, task, due);
 }
 

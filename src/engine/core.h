@@ -55,8 +55,12 @@ class Engine::Core {
 
     // starting.cpp
     Registration register_workflow(const Definition& definition);
+    /// `keys`: one for each instance, or none at all.
     std::vector<StartedInstance> start_all(
-        std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
+        std::string_view workflow,
+        std::span<const Payload> inputs,
+        const StartOptions& options,
+        std::span<const std::string> keys = {}
     );
     /// Starts one of Ebb's own workflows, which is registered. `id`: the one that a new instance
     /// gets; none = any.
@@ -133,8 +137,8 @@ class Engine::Core {
 
     // queries.cpp
     std::shared_ptr<const Program> program(std::string_view workflow, std::optional<int> version);
-    InstanceView show(const InstanceId& id);
-    std::string why(const InstanceId& id);
+    InstanceView show(const InstanceId& id, const engine::ShownPayload& shown = {});
+    std::string why(const InstanceId& id, const engine::ShownPayload& shown = {});
     std::vector<TraceEntry> trace(const InstanceId& id, Seq after, int limit);
     std::vector<HistoryEvent> history(const InstanceId& id, Seq after, int limit);
     /// The row; throws InstanceNotFound.

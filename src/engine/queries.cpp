@@ -63,8 +63,8 @@ struct Engine::Core::Snapshot {
     std::vector<std::pair<TokenId, QueueUse>> queues;
     TimePoint now{};
 
-    engine::Facts facts() const {
-        return {*program, row, state, history, tasks, workers, queues, now};
+    engine::Facts facts(const engine::ShownPayload& shown) const {
+        return {*program, row, state, history, tasks, workers, queues, now, shown};
     }
 };
 
@@ -108,9 +108,9 @@ Engine::Core::Snapshot Engine::Core::read_snapshot(const InstanceId& id) {
     return snapshot;
 }
 
-InstanceView Engine::Core::show(const InstanceId& id) {
+InstanceView Engine::Core::show(const InstanceId& id, const engine::ShownPayload& shown) {
     const Snapshot snapshot = read_snapshot(id);
-    const engine::Facts facts = snapshot.facts();
+    const engine::Facts facts = snapshot.facts(shown);
     const InstanceState& state = snapshot.state;
     InstanceView view;
     view.summary = engine::to_summary(snapshot.row);
@@ -199,10 +199,10 @@ std::string Engine::Core::describe_evolution(const Snapshot& snapshot) {
     );
 }
 
-std::string Engine::Core::why(const InstanceId& id) {
+std::string Engine::Core::why(const InstanceId& id, const engine::ShownPayload& shown) {
     try {
         const Snapshot snapshot = read_snapshot(id);
-        return engine::why(snapshot.facts()) + describe_evolution(snapshot);
+        return engine::why(snapshot.facts(shown)) + describe_evolution(snapshot);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::CorruptState) throw;
         return fmt::format(

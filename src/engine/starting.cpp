@@ -110,16 +110,14 @@ void check_inputs(
 void ask_interceptors(
     const engine::Environment& environment,
     const Program& program,
-    std::span<const Payload> inputs,
+    const Payload& input,
     const StartOptions& options
 ) {
     if (!environment.observers.has_interceptors()) return;
     const Definition& definition = program.definition();
-    for (const Payload& input : inputs) {
-        environment.observers.check_start(
-            {definition.name, definition.version, options.key, input, options.by}
-        );
-    }
+    environment.observers.check_start(
+        {definition.name, definition.version, options.key, input, options.by}
+    );
 }
 
 Beginning begin(
@@ -249,7 +247,7 @@ StartedInstance Engine::Core::start_in(
     engine::refuse_system_workflow(workflow);
     const std::shared_ptr<const Program> compiled = program(workflow, options.version);
     check_inputs(*compiled, {&input, 1}, environment.limits());
-    ask_interceptors(environment, *compiled, {&input, 1}, options);
+    ask_interceptors(environment, *compiled, input, options);
     // Nothing of it is known here: whether it will ever exist is not ours to decide.
     const Beginning beginning = begin(environment, compiled, input, options);
     const StartResult result = environment.store.start_in(transaction, beginning.row);
@@ -257,17 +255,22 @@ StartedInstance Engine::Core::start_in(
 }
 
 std::vector<StartedInstance> Engine::Core::start_all(
-    std::string_view workflow, std::span<const Payload> inputs, const StartOptions& options
+    std::string_view workflow,
+    std::span<const Payload> inputs,
+    const StartOptions& options,
+    std::span<const std::string> keys
 ) {
     check_options(options, inputs.size());
     engine::refuse_system_workflow(workflow);
     const std::shared_ptr<const Program> compiled = program(workflow, options.version);
     check_inputs(*compiled, inputs, environment.limits());
-    ask_interceptors(environment, *compiled, inputs, options);
     std::vector<Beginning> beginnings;
     beginnings.reserve(inputs.size());
-    for (const Payload& input : inputs) {
-        beginnings.push_back(begin(environment, compiled, input, options));
+    StartOptions own = options;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!keys.empty()) own.key = keys[i];
+        ask_interceptors(environment, *compiled, inputs[i], own);
+        beginnings.push_back(begin(environment, compiled, inputs[i], own));
     }
     return launch(std::move(beginnings));
 }

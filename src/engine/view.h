@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +24,9 @@ InstanceSummary to_summary(const InstanceRow& row);
 /// The status or the end of the instance. Reads from the store what is not remembered.
 Result result_of(Store& store, LiveInstance& live);
 
+/// What a sentence about the instance may tell of a payload: all of it, a part, or nothing (empty).
+using ShownPayload = std::function<Payload(const InstanceRow& row, const Payload& payload)>;
+
 /// Everything that is known of one instance.
 struct Facts {
     const Program& program;
@@ -33,6 +38,10 @@ struct Facts {
     /// The queues with limits in which its tokens wait, one entry for each such token.
     std::span<const std::pair<TokenId, QueueUse>> queues;
     TimePoint now{};
+    ShownPayload shown{};  ///< empty = sentences may tell everything
+
+    /// What a sentence may tell of the payload; empty = nothing.
+    Payload visible(const Payload& payload) const { return shown ? shown(row, payload) : payload; }
 };
 
 /// The condition of the worker that holds a task, according to its last heartbeat.
@@ -66,8 +75,31 @@ std::string describe_rules(const Facts& facts);
 /// of 4 in use)`. Empty if the limits allow it to start.
 std::string describe_queue_wait(const Facts& facts, TokenId token);
 
+/// Whether the definition describes the handler as a program, which a worker runs only if a file or
+/// `--allow-exec` permits it.
+bool is_program(const Definition& definition, const std::string& handler);
+
+/// How long a task that a worker must not run stays out of that worker's way.
+inline constexpr Duration kLeftAlone = std::chrono::seconds(1);
+
+/// Since when every worker that has found the due task has left it alone, because it may not run
+/// the program: only the database names it. Empty = none has.
+std::optional<TimePoint> left_alone_since(
+    const Program& program,
+    const InstanceRow& row,
+    const InstanceState& state,
+    const TaskRow& task,
+    TimePoint now
+);
+
 /// `code: message` of a failure.
 std::string describe_failure(const Payload& failure);
+
+/// The same, or only the code if the message is not to be visible.
+std::string describe_failure(const Facts& facts, const Payload& failure);
+
+/// A failure of which only the code is left.
+Payload without_message(const Payload& failure);
 
 /// The event of `facts` with that number; null if there is none.
 const HistoryEvent* find_event(const Facts& facts, Seq seq);

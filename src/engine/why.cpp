@@ -56,6 +56,10 @@ bool can_anybody_run(const Facts& facts, const std::string& handler, const std::
     });
 }
 
+bool is_left_alone(const Facts& facts, const TaskRow& row) {
+    return left_alone_since(facts.program, facts.row, facts.state, row, facts.now).has_value();
+}
+
 /// Ends a sentence whose last words may be a message from outside, which often is already a
 /// sentence.
 std::string end_sentence(std::string text) {
@@ -66,11 +70,12 @@ std::string end_sentence(std::string text) {
 }
 
 /// ` by NAME (REASON)` of a person's request, without missing parts.
-std::string describe_request(const Payload& payload) {
+std::string describe_request(const Facts& facts, const Payload& payload) {
     const Json request = Json::parse(payload, nullptr, false);
     if (!request.is_object()) return {};
     const std::string by = request.value("by", "");
-    const std::string reason = request.value("reason", "");
+    const Json visible = Json::parse(facts.visible(payload), nullptr, false);
+    const std::string reason = visible.is_object() ? visible.value("reason", "") : "";
     std::string text = by.empty() ? "" : " by " + by;
     if (!reason.empty()) text += " (" + reason + ")";
     return text;
@@ -164,6 +169,16 @@ WaitingFor wait_of_handler(const Facts& facts, const Token& token) {
             handler,
             node.queue
         ));
+    } else if (row != nullptr && is_left_alone(facts, *row)) {
+        wait.kind = "worker";
+        wait.sentence = capitalise(fmt::format(
+            "{} waits for a worker that may run the program of the handler \"{}\": only the "
+            "database names it. Give a worker or the server the file of {} v{}, or --allow-exec.",
+            place,
+            handler,
+            facts.row.workflow,
+            facts.row.version
+        ));
     } else if (const std::string queue = describe_queue_wait(facts, token.id); !queue.empty()) {
         wait.kind = "queue";
         wait.what = node.queue;
@@ -189,7 +204,7 @@ WaitingFor wait_of_retry(const Facts& facts, const Token& token) {
             place_of(facts, token),
             token.attempt,
             date_text(token.due),
-            failure == nullptr ? "unknown" : describe_failure(failure->payload)
+            failure == nullptr ? "unknown" : describe_failure(facts, failure->payload)
         ))),
     };
 }
@@ -308,9 +323,9 @@ WaitingFor wait_of(const Facts& facts, const Token& token) {
 }
 
 /// Of a node that is not a step. A `fail` node without a code of its own has the code `failed`.
-std::string describe_node_failure(const HistoryEvent& event) {
+std::string describe_node_failure(const Facts& facts, const HistoryEvent& event) {
     constexpr std::string_view kNoCode = "failed: ";
-    const std::string failure = describe_failure(event.payload);
+    const std::string failure = describe_failure(facts, event.payload);
     constexpr std::string_view kRejected = "rejected: The decision ";
     if (failure.starts_with(kNoCode)) return fmt::format("\"{}\" {}", event.node, failure);
     if (failure.starts_with(kRejected)) return "the decision " + failure.substr(kRejected.size());
@@ -331,11 +346,11 @@ std::string cause_of(const Facts& facts) {
     if (event == nullptr) return {};
     switch (event->type) {
         case HistoryType::CancelRequested:
-            return "it was cancelled" + describe_request(event->payload);
+            return "it was cancelled" + describe_request(facts, event->payload);
         case HistoryType::AbortRequested:
-            return "it was aborted" + describe_request(event->payload);
+            return "it was aborted" + describe_request(facts, event->payload);
         case HistoryType::ExceptionRaised:
-            return "of the exception " + describe_failure(event->payload);
+            return "of the exception " + describe_failure(facts, event->payload);
         case HistoryType::RecoverRequested:
             return describe_recovery(event->payload);
         case HistoryType::CompensationFailed:
@@ -344,17 +359,17 @@ std::string cause_of(const Facts& facts) {
                 event->node,
                 event->attempt,
                 event->attempt == 1 ? "" : "s",
-                describe_failure(event->payload)
+                describe_failure(facts, event->payload)
             );
         default:
-            if (event->node.empty()) return describe_failure(event->payload);
-            if (event->attempt == 0) return describe_node_failure(*event);
+            if (event->node.empty()) return describe_failure(facts, event->payload);
+            if (event->attempt == 0) return describe_node_failure(facts, *event);
             return fmt::format(
                 "step \"{}\" failed for good after {} attempt{} with {}",
                 event->node,
                 event->attempt,
                 event->attempt == 1 ? "" : "s",
-                describe_failure(event->payload)
+                describe_failure(facts, event->payload)
             );
     }
 }
@@ -362,7 +377,7 @@ std::string cause_of(const Facts& facts) {
 /// ` by NAME (REASON)` of the request that ended the instance.
 std::string request_text(const Facts& facts) {
     const HistoryEvent* event = find_event(facts, facts.state.error);
-    return event == nullptr ? std::string() : describe_request(event->payload);
+    return event == nullptr ? std::string() : describe_request(facts, event->payload);
 }
 
 /// ` at TIME by NAME (REASON)` of the pause that holds the instance.
@@ -372,7 +387,7 @@ std::string pause_text(const Facts& facts) {
             return event.type == HistoryType::Paused;
         });
     if (found == facts.history.rend()) return {};
-    return " at " + date_text(found->at) + describe_request(found->payload);
+    return " at " + date_text(found->at) + describe_request(facts, found->payload);
 }
 
 /// The exception that an instance with rules is in; null = none, or not known here.
@@ -391,7 +406,7 @@ std::string introduction(const Facts& facts) {
             if (const HistoryEvent* exception = exception_of(facts)) {
                 return end_sentence(
                     "The instance is running, to end the exception " +
-                    describe_failure(exception->payload)
+                    describe_failure(facts, exception->payload)
                 );
             }
             return "The instance is running.";
@@ -473,12 +488,50 @@ WaitingFor wait_for_write() {
 
 }  // namespace
 
+bool is_program(const Definition& definition, const std::string& handler) {
+    const auto found = definition.handlers.find(handler);
+    if (found == definition.handlers.end()) return false;
+    const Json spec = Json::parse(found->second, nullptr, false);
+    return !spec.is_object() || spec.contains("exec") || !spec.contains("http");
+}
+
+std::optional<TimePoint> left_alone_since(
+    const Program& program,
+    const InstanceRow& row,
+    const InstanceState& state,
+    const TaskRow& task,
+    TimePoint now
+) {
+    const Token* token = state.find_token(task.task.token);
+    const bool is_free = token != nullptr && task.lease_owner.empty() && !task.is_parked &&
+                         is_program(program.definition(), task.handler);
+    if (!is_free) return std::nullopt;
+    const bool is_retry = token->status == TokenStatus::Retrying;
+    if (!is_retry && token->status != TokenStatus::Ready) return std::nullopt;
+    // A worker that leaves a task alone puts its date off. Nothing else does that to a handler's
+    // task between two changes of the instance.
+    const TimePoint since = is_retry ? std::max(token->due, row.updated_at) : row.updated_at;
+    if (since > now || task.due < since + kLeftAlone) return std::nullopt;
+    return since;
+}
+
 std::string describe_failure(const Payload& failure) {
     const Json error = Json::parse(failure, nullptr, false);
     if (!error.is_object()) return "unknown";
     const std::string code = error.value("code", "error");
     const std::string message = error.value("message", "");
     return message.empty() ? code : fmt::format("{}: {}", code, message);
+}
+
+std::string describe_failure(const Facts& facts, const Payload& failure) {
+    const Payload visible = facts.visible(failure);
+    return describe_failure(visible.empty() ? without_message(failure) : visible);
+}
+
+Payload without_message(const Payload& failure) {
+    const Json error = Json::parse(failure, nullptr, false);
+    const auto code = error.is_object() ? error.find("code") : error.end();
+    return Json{{"code", code != error.end() ? *code : Json("unknown")}}.dump();
 }
 
 std::vector<WaitingFor> waiting_for(const Facts& facts) {

@@ -8,6 +8,7 @@
 #include "core/expression/source.h"
 #include "core/predicate/explain.h"
 #include "engine/view.h"
+#include "support/json.h"
 
 namespace ebb::engine {
 
@@ -64,12 +65,23 @@ std::string writers_of(const Facts& facts, std::size_t attribute) {
     return fmt::format("{}", fmt::join(writers, ", "));
 }
 
+/// The value of an attribute as far as a sentence may tell it; empty = not at all.
+Payload visible_value(const Facts& facts, const std::string& name, const Payload& value) {
+    if (!facts.shown) return value;
+    const Payload object = fmt::format("{{{}:{}}}", Json(name).dump(), value);
+    const Json visible = Json::parse(facts.visible(object), nullptr, false);
+    return visible.is_object() ? Payload(visible.at(name).dump()) : Payload();
+}
+
 /// `hotel_status is "Requested"; transition hotel can write it and runs on w3`.
 std::string describe_value(const Facts& facts, std::size_t attribute) {
     constexpr std::size_t kShownMax = 60;
     const Payload& value = facts.state.rules->values[attribute].json;
     const std::string& name = facts.program.rules()->rules().attributes[attribute].name;
-    std::string text = fmt::format("{} is {}", name, expression::shortened(value, kShownMax));
+    std::string text = name;
+    if (const Payload visible = visible_value(facts, name, value); !visible.empty()) {
+        text += " is " + expression::shortened(visible, kShownMax);
+    }
     const std::string writers = writers_of(facts, attribute);
     return writers.empty() ? text : text + "; " + writers;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/view.h"
+#include "store/stored_definition.h"
 #include "support/json.h"
 
 namespace ebb::view {
@@ -56,6 +58,7 @@ std::string reason_of(
                    (worker.queues.empty() || contains(worker.queues, tasks.queue));
         });
     if (!is_served) return "no_worker";
+    if (tasks.is_left_alone) return "exec_not_allowed";
     if (queues.empty()) return "workers_busy";
     const QueueUse& use = queues.front();
     const QueueLimits& limits = use.view.limits;
@@ -94,9 +97,13 @@ void Delayed::look_now(Duration time_max, Duration pause) {
     const bool has_due = std::any_of(queues.begin(), queues.end(), [](const QueueUse& use) {
         return use.view.waiting > 0;
     });
+    const bool has_later = std::any_of(queues.begin(), queues.end(), [](const QueueUse& use) {
+        return use.view.sleeping > 0;
+    });
     const TimePoint now = store_.now();
     lacks_engine_ = !has_engine(store_.workers(), now);
-    if (!has_due && !lacks_engine_) {
+    has_left_ = (has_due || has_later) && knows_programs();
+    if (!has_due && !lacks_engine_ && !has_left_) {
         before_.reset();
         pass_.clear();
         publish({});
@@ -125,22 +132,66 @@ bool Delayed::read_page(TimePoint now) {
 
 void Delayed::add(const InstanceRow& row, TimePoint now) {
     for (const TaskRow& task : store_.tasks(row.id)) {
-        const bool is_delayed =
-            task.lease_owner.empty() && !task.is_parked && task.due + kAfter <= now;
-        if (!is_delayed) continue;
+        if (!task.lease_owner.empty() || task.is_parked) continue;
+        const auto left_since = has_left_ ? left_alone_since(row, task, now) : std::nullopt;
+        const TimePoint since = left_since.value_or(task.due);
+        if (since + kAfter > now) continue;
         // A queue limits only handlers.
         const std::string queue = task.handler == kEngineHandler ? "" : task.queue;
-        const Key key{row.workflow, task.handler, queue};
+        const Key key{row.workflow, task.handler, queue, left_since.has_value()};
         if (!pass_.contains(key) && static_cast<int>(pass_.size()) >= kGroupsMax) continue;
         DelayedTasks& tasks = pass_[key];
         tasks.count += 1;
-        if (tasks.count > 1 && tasks.since <= task.due) continue;
+        if (tasks.count > 1 && tasks.since <= since) continue;
         tasks.workflow = row.workflow;
         tasks.handler = task.handler;
         tasks.queue = queue;
-        tasks.since = task.due;
+        tasks.since = since;
+        tasks.is_left_alone = left_since.has_value();
         tasks.instance = row.id;
         tasks.concurrency_key = task.concurrency_key;
+    }
+}
+
+bool Delayed::knows_programs() {
+    bool knows = false;
+    for (const WorkflowRow& row : store_.list_workflows()) {
+        knows = with_programs(row.name, row.version) != nullptr || knows;
+    }
+    return knows;
+}
+
+std::shared_ptr<const Program> Delayed::with_programs(const std::string& workflow, int version) {
+    const auto [found, is_new] = programs_.try_emplace({workflow, version});
+    if (!is_new) return found->second;
+    const auto row = store_.find_workflow(workflow, version);
+    if (!row) return nullptr;
+    try {
+        const auto program = stored_program(*row);
+        const auto& handlers = program->definition().handlers;
+        const bool names_some =
+            std::any_of(handlers.begin(), handlers.end(), [&](const auto& each) {
+                return engine::is_program(program->definition(), each.first);
+            });
+        if (names_some) found->second = program;
+    } catch (const UnreadableDefinition&) {
+        // The engine says so elsewhere.
+    }
+    return found->second;
+}
+
+std::optional<TimePoint> Delayed::left_alone_since(
+    const InstanceRow& row, const TaskRow& task, TimePoint now
+) {
+    const auto program = with_programs(row.workflow, row.version);
+    if (program == nullptr) return std::nullopt;
+    try {
+        return engine::left_alone_since(
+            *program, row, decode_state(row.state, *program), task, now
+        );
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::CorruptState) throw;
+        return std::nullopt;
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include <ebb/clock.h>
 #include <ebb/id.h>
 
+#include "core/kernel/program.h"
 #include "store/store.h"
 #include "support/sync.h"
 #include "view/payload_json.h"
@@ -27,14 +29,16 @@ struct DelayedTasks {
     TimePoint since{};      ///< when the first of them was due
     InstanceId instance{};  ///< whose task that is
     std::string concurrency_key{};
-    /// Why that task does not start: `no_worker`, `queue_closed`, `queue_full`, `queue_key`,
-    /// `queue_rate`, `workers_busy`, `no_engine`.
+    bool is_left_alone = false;  ///< workers have found them, and may not run their program
+    /// Why that task does not start: `no_worker`, `exec_not_allowed`, `queue_closed`, `queue_full`,
+    /// `queue_key`, `queue_rate`, `workers_busy`, `no_engine`.
     std::string reason{};
 };
 
 /// Finds the tasks that have been due for longer than kAfter. Nothing keeps them in this order, so
-/// the live instances are read, a budget at a time, and only while some queue has due tasks or no
-/// engine lives. What was found by the last whole pass is kept in memory.
+/// the live instances are read, a budget at a time, and only while some queue has due tasks, no
+/// engine lives, or a registered workflow names programs, which workers may leave alone. What was
+/// found by the last whole pass is kept in memory.
 ///
 /// Thread-safe. One thread looks at a time; the others answer with what is known so far.
 class Delayed {
@@ -59,13 +63,20 @@ class Delayed {
     bool is_complete() const;
 
  private:
-    /// Workflow, handler, queue.
-    using Key = std::tuple<std::string, std::string, std::string>;
+    /// Workflow, handler, queue, whether they are left alone.
+    using Key = std::tuple<std::string, std::string, std::string, bool>;
     using Groups = std::map<Key, DelayedTasks>;
 
     void look_now(Duration time_max, Duration pause) EBB_REQUIRES(looking_);
     bool read_page(TimePoint now) EBB_REQUIRES(looking_);
     void add(const InstanceRow& row, TimePoint now) EBB_REQUIRES(looking_);
+    /// Null if the version names no programs, or cannot be read.
+    std::shared_ptr<const Program> with_programs(const std::string& workflow, int version)
+        EBB_REQUIRES(looking_);
+    bool knows_programs() EBB_REQUIRES(looking_);
+    std::optional<TimePoint> left_alone_since(
+        const InstanceRow& row, const TaskRow& task, TimePoint now
+    ) EBB_REQUIRES(looking_);
     void publish(Groups groups);
 
     Store& store_;
@@ -75,7 +86,10 @@ class Delayed {
     std::optional<SteadyPoint> looked_ EBB_GUARDED_BY(looking_);
     std::optional<InstanceId> before_ EBB_GUARDED_BY(looking_);
     bool lacks_engine_ EBB_GUARDED_BY(looking_) = false;  ///< at this look
-    Groups pass_ EBB_GUARDED_BY(looking_);                ///< of the pass that is being made
+    bool has_left_ EBB_GUARDED_BY(looking_) = false;      ///< some may be left alone, at this look
+    std::map<std::pair<std::string, int>, std::shared_ptr<const Program>> programs_
+        EBB_GUARDED_BY(looking_);
+    Groups pass_ EBB_GUARDED_BY(looking_);  ///< of the pass that is being made
 
     mutable Mutex mutex_;
     Groups found_ EBB_GUARDED_BY(mutex_);  ///< by the last whole pass

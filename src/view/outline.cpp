@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "call/event_view.h"
-#include "engine/view.h"
 #include "store/stored_definition.h"
 #include "support/json.h"
 #include "view/instance_json.h"
@@ -31,8 +30,8 @@ bool Outline::is_waiting() const {
     return waits;
 }
 
-Outliner::Outliner(Store& store, TimePoint now)
-    : store_(store), now_(now), workers_(store.workers()) {}
+Outliner::Outliner(Store& store, TimePoint now, engine::ShownPayload shown)
+    : store_(store), now_(now), shown_(std::move(shown)), workers_(store.workers()) {}
 
 std::shared_ptr<const Program> Outliner::program_of(const InstanceRow& row) {
     auto& program = programs_[{row.workflow, row.version}];
@@ -110,7 +109,7 @@ void Outliner::read_live(const InstanceRow& row, Outline& outline) {
         tasks = store_.tasks(row.id);
         add_queues(tasks, queues);
     }
-    const engine::Facts facts{*program, row, state, events, tasks, workers_, queues, now_};
+    const engine::Facts facts{*program, row, state, events, tasks, workers_, queues, now_, shown_};
     outline.waiting_for = engine::waiting_for(facts);
     if (const HistoryEvent* error = engine::find_event(facts, state.error)) {
         outline.error = error_of(*error);

@@ -10,6 +10,7 @@
 #include <ebb/json.h>
 
 #include "core/kernel/program.h"
+#include "engine/view.h"
 #include "store/store.h"
 #include "view/payload_json.h"
 
@@ -31,8 +32,9 @@ struct Outline {
 /// instance that is live or has failed, and none for one that has completed. Not thread-safe.
 class Outliner {
  public:
-    /// `store` must outlive it. `now` judges leases and what is due.
-    Outliner(Store& store, TimePoint now);
+    /// `store` must outlive it. `now` judges leases and what is due. `shown`: what the sentences
+    /// may tell of payloads.
+    Outliner(Store& store, TimePoint now, engine::ShownPayload shown = {});
 
     /// Throws what the store throws. An instance that cannot be decoded has an outline whose only
     /// wait says so.
@@ -48,6 +50,7 @@ class Outliner {
 
     Store& store_;
     TimePoint now_;
+    engine::ShownPayload shown_;
     std::vector<WorkerRow> workers_;
     std::map<std::pair<std::string, int>, std::shared_ptr<const Program>> programs_;
 };

@@ -20,6 +20,7 @@ from oidc_cases import OidcCases
 from rehearsal_cases import RehearsalCases
 from related_cases import RelatedCases
 from remote_workers import RemoteWorkerCases
+from request_cases import RequestCases
 from webhook_cases import WebhookCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
 
@@ -252,16 +253,6 @@ class Starting(ApiTest):
         first, second = self.api.post("/instances", body), self.api.post("/instances", body)
         self.assertEqual((first.status, second.status), (201, 200))
         self.assertEqual(first.json()["id"], second.json()["id"])
-
-    def test_starts_once_for_each_idempotency_key(self):
-        header = {"Idempotency-Key": "abc"}
-        body = {"workflow": "order", "input": {"amount": 2}}
-        first = self.api.post("/instances", body, header)
-        second = self.api.post("/instances", body, header)
-        self.assertEqual((first.status, second.status), (201, 200))
-        self.assertEqual(first.json()["id"], second.json()["id"])
-        other = self.api.post("/instances", {"workflow": "order", "input": {"amount": 3}}, header)
-        self.problem(other, 422, "idempotency_key_reused")
 
     def test_starts_a_batch_or_nothing(self):
         header = {"Content-Type": "application/x-ndjson"}
@@ -780,6 +771,10 @@ class Live(LiveCases, ApiTest):
 
 
 class RemoteWorkers(RemoteWorkerCases, ApiTest):
+    contract = CONTRACT
+
+
+class Requests(RequestCases, ApiTest):
     contract = CONTRACT
 
 

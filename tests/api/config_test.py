@@ -17,6 +17,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import jsonschema
@@ -257,6 +258,22 @@ class Config(unittest.TestCase):
                         break
                     except ssl.SSLWantReadError:
                         incoming.write(connection.recv(4096))
+
+    def test_says_that_no_worker_may_run_a_program(self):
+        file = self.write("workflow: ship\nhandlers: {pack: {exec: [cat]}}\nsteps: [pack]\n", "ship.yaml")
+        with Server(EBB, "sqlite", self.path, files=[file]) as server:
+            api = log_in(server, Contract(ROOT))
+            self.addCleanup(api.close)
+            other = {"workflow": "ship", "version": 2, "steps": ["pack"],
+                     "handlers": {"pack": {"exec": ["true"]}}}
+            self.assertEqual(api.post("/workflows", other).status, 201)
+            instance = api.post("/instances", {"workflow": "ship", "version": 2}).json()["id"]
+            end = time.monotonic() + 60
+            while "may run the program" not in (why := api.get(f"/instances/{instance}/why").json())["why"]:
+                self.assertLess(time.monotonic(), end, why)
+            self.assertIn('waits for a worker that may run the program of the handler "pack"', why["why"])
+            self.assertIn("the file of ship v2, or --allow-exec", why["why"])
+            self.assertEqual([wait["kind"] for wait in why["waiting_for"]], ["worker"])
 
     def test_programs_that_only_the_database_names_need_permission(self):
         file = self.write(

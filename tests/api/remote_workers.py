@@ -147,6 +147,23 @@ class RemoteWorkerCases:
         self.assertEqual(self.complete(other, report), ["recorded"])
         self.assertEqual(self.outcome(instance), ("completed", 8))
 
+    def test_a_silent_worker_loses_a_task_that_no_other_worker_takes(self):
+        session = self.open("w7b", lease="1s")
+        instance = self.begin()
+        token = self.task(session)["task"]
+        self.server.wait_for("remote_worker_lost", worker="w7b")
+        report = {"task": token, "completed": {"output": 1}}
+        self.assertEqual(self.complete(session, report), ["stale"])
+        answer = self.poll(session, held=[token], done=[report])
+        self.assertEqual([one["outcome"] for one in answer["results"]], ["stale"])
+        self.assertEqual(answer["lost"], [token])
+        again = self.task(session)
+        self.assertEqual((again["instance"], again["attempt"]), (instance, 2))
+        report_again = {"task": again["task"], "completed": {"output": 2}}
+        self.assertEqual(self.complete(session, report_again), ["recorded"])
+        self.assertEqual(self.complete(session, report), ["stale"])
+        self.assertEqual(self.outcome(instance), ("completed", 2))
+
     def test_a_task_that_was_never_delivered_costs_no_attempt(self):
         session = self.open("w9", slots=2)
         instances = {self.begin(), self.begin()}

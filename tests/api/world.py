@@ -88,10 +88,11 @@ class Server:
                     self.log.append(json.loads(line))
                     self.news.notify_all()
 
-    def wait_for(self, event, count=1):
-        """The last of `count` log entries with this name, once they have been written."""
+    def wait_for(self, event, count=1, **fields):
+        """The last of `count` log entries with this name and these fields, once they have been written."""
         def found():
-            return [entry for entry in self.log if entry.get("event") == event]
+            wanted = {"event": event, **fields}.items()
+            return [entry for entry in self.log if wanted <= entry.items()]
         with self.news:
             assert self.news.wait_for(lambda: len(found()) >= count, timeout=120), f"no {event}: {self.log}"
             return found()[count - 1]
@@ -142,6 +143,9 @@ class Client:
             sent.setdefault("Authorization", f"Bearer {self.token}")
         if self.cookie:
             sent.setdefault("Cookie", self.cookie)
+            # As a browser sends it.
+            if "Origin" not in sent:
+                sent.setdefault("Sec-Fetch-Site", "same-origin")
         self.connection.request(method, path, body, sent)
         response = self.connection.getresponse()
         names = {name.lower(): value for name, value in response.getheaders()}
@@ -169,6 +173,20 @@ class Client:
 
     def close(self):
         self.connection.close()
+
+
+def get_with_headers(server, path, headers):
+    """The status and the detail of a problem; a name may be there twice."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    try:
+        connection.putrequest("GET", path)
+        for name, value in headers:
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read()).get("detail")
+    finally:
+        connection.close()
 
 
 def log_in(server, contract):

@@ -175,7 +175,7 @@ class Conformance(unittest.TestCase):
     def login(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         self.addCleanup(connection.close)
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", "Sec-Fetch-Site": "same-origin"}
 
         def call(method, path, body):
             connection.request(method, "/api/v1" + path, json.dumps(body), headers)

@@ -337,7 +337,7 @@ void Api::check_body(const http::Request& request, const Route& route) {
     if (!request.body.empty() && !is_understood) {
         throw Problem(
             "unsupported_media_type",
-            fmt::format("The body may be {}.", fmt::join(route.media_types, " or "))
+            fmt::format("The body must be {}.", fmt::join(route.media_types, " or "))
         );
     }
     if (!request.header("Content-Encoding").empty()) {
@@ -372,7 +372,7 @@ void Api::call(const std::shared_ptr<Exchange>& exchange, Router::Match match) {
         exchange->principal = call.principal.name;
         const bool is_stranger = route.permission == "none" && call.principal.credential.empty();
         if (!is_stranger) exchange->share = authentication_.count(call.principal.name);
-        Authentication::check_permission(call.principal, route);
+        check_permission(call.principal, route.permission, route.reach);
         call.query = Query(call.request.query);
         check_body(call.request, route);
         if (route.path.starts_with(kInstancePath)) check_instance(service_, call);

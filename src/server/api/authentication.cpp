@@ -67,6 +67,11 @@ Principal Authentication::refuse_stranger(
 /// Whom the proxy has logged in; empty if it names no person.
 std::optional<Principal> Authentication::named_by_proxy(const http::Request& request) {
     const ProxyLogin& login = *proxy_login_;
+    for (const std::string_view name : std::initializer_list<std::string_view>{
+             login.user_header, login.groups_header, login.email_header, kProxySecretHeader
+         }) {
+        check_single(request, name);
+    }
     const std::string_view user = request.header(login.user_header);
     if (user.empty()) return std::nullopt;
     if (!is_equal_secret(request.header(kProxySecretHeader), login.secret)) {
@@ -118,6 +123,7 @@ std::optional<Principal> Authentication::by_certificate(const http::Request& req
 Principal Authentication::authenticate(
     const http::Request& request, const Route& route, const Peer& peer
 ) {
+    check_single(request, "Authorization");
     if (const std::string_view token = bearer_token(request); !token.empty()) {
         auto principal = by_bearer(request, token);
         if (principal) return std::move(*principal);
@@ -126,14 +132,14 @@ Principal Authentication::authenticate(
     if (peer.is_foreign_page) {
         return refuse_stranger(request, "", "A page of another origin logs in by a token only.");
     }
-    if (!is_safe_method(request.method)) check_same_site(request);
+    const std::string_view session = cookie(request, request.is_tls ? "__Host-ebb" : "ebb");
+    if (!is_safe_method(request.method)) check_same_site(request, !session.empty());
     if (!service_.needs_login) {
         return {.name = "anonymous", .grants = {{.role = Role::Admin}}};
     }
     if (peer.is_proxy && proxy_login_) {
         if (auto principal = named_by_proxy(request)) return std::move(*principal);
     }
-    const std::string_view session = cookie(request, request.is_tls ? "__Host-ebb" : "ebb");
     if (!session.empty()) {
         auto principal = service_.access.by_session(session);
         if (principal) return std::move(*principal);
@@ -164,33 +170,6 @@ Principal Authentication::identify(Call& call, const Route& route) {
         check_rate(strangers_, call.request.remote, problem.failed_login());
         throw;
     }
-}
-
-void Authentication::check_permission(const Principal& principal, const Route& route) {
-    const bool is_here = route.reach == Reach::Project;
-    if (is_here ? principal.may(route.permission) : principal.may_everywhere(route.permission)) {
-        return;
-    }
-    if (principal.may(route.permission)) {
-        throw Problem(
-            "not_allowed",
-            fmt::format(
-                "{} has the permission {} in some projects; this needs it for everything.",
-                principal.name,
-                route.permission
-            )
-        );
-    }
-    throw Problem(
-        "not_allowed",
-        principal.grants.empty() ? fmt::format("{} has no grant.", principal.name)
-                                 : fmt::format(
-                                       "{} has the role {}, which lacks the permission {}.",
-                                       principal.name,
-                                       to_string(principal.role()),
-                                       route.permission
-                                   )
-    );
 }
 
 }  // namespace ebb::server

@@ -36,7 +36,6 @@ class Authentication {
     void set_requests_per_second(int limit);
 
     /// Whether the principal may use the route at all. With what, its handler checks.
-    static void check_permission(const Principal& principal, const Route& route);
 
  private:
     /// Throws Problem if there is nothing left for `name`. `credential`: the kind of the one that

@@ -223,7 +223,7 @@ Answer read_answer(const http::Request& request, bool is_decision) {
         Query form(request.body);
         if (is_decision) {
             answer.verdict = form.text("verdict").value_or("");
-            answer.comment = form.text("comment").value_or("");
+            answer.comment = form.any_text("comment").value_or("");
         }
         form.check_all_used();
         // A browser sends the ends of lines as CR LF.

@@ -176,11 +176,23 @@ void check_origin(std::string_view text) {
     }
 }
 
-void check_same_site(const http::Request& request) {
+void check_same_site(const http::Request& request, bool has_session) {
     const std::string_view site = request.header("Sec-Fetch-Site");
     if (site == "same-origin" || site == "none") return;
+    if (has_session && site.empty() && request.header("Origin").empty()) {
+        throw Problem(
+            "csrf_refused",
+            "A request with a session needs the header Sec-Fetch-Site or Origin, as browsers send "
+            "it. Programs log in by a token."
+        );
+    }
     if (site.empty() && !is_cross_origin(request)) return;
     throw Problem("csrf_refused", "The request comes from a page of another site.");
+}
+
+void check_single(const http::Request& request, std::string_view name) {
+    if (request.count(name) <= 1) return;
+    throw Problem("invalid_argument", fmt::format("There is more than one header {}.", name));
 }
 
 std::string_view cookie(const http::Request& request, std::string_view name) {

@@ -39,8 +39,12 @@ inline bool is_safe_method(std::string_view method) {
 }
 
 /// A request that changes something and that a browser may have sent on behalf of another site.
-/// Throws Problem with csrf_refused.
-void check_same_site(const http::Request& request);
+/// With a session's cookie, it must say where it comes from. Throws Problem with csrf_refused.
+void check_same_site(const http::Request& request, bool has_session);
+
+/// Throws Problem if several headers have this name: a proxy may have added its own to that of the
+/// client, and only one of them would count.
+void check_single(const http::Request& request, std::string_view name);
 
 /// Throws Error with InvalidArgument for anything but an origin as browsers write it:
 /// `https://app.example.com`, `http://localhost:5173`.

@@ -8,6 +8,7 @@
 
 #include "call/event_view.h"
 #include "core/filter/status_words.h"
+#include "engine/core.h"
 #include "engine/view.h"
 #include "server/api/listing.h"
 #include "server/api/payloads.h"
@@ -215,7 +216,9 @@ class Listing {
 
     /// The items with what each waits for, why it failed, and the handlers at which it stands.
     Json outlines(Service& service, const Principal& principal, PayloadDocument& document) const {
-        view::Outliner outliner(service.reads, service.clock.now());
+        view::Outliner outliner(
+            service.reads, service.clock.now(), shown_payloads(service, principal)
+        );
         Json items = Json::array();
         for (const InstanceRow& row : rows_) {
             const view::Outline outline = outliner.read(row);
@@ -314,6 +317,11 @@ http::Response list_instances(Service& service, Call& call) {
     return response;
 }
 
+/// Its sentences tell no more of payloads than the caller may read.
+InstanceView show_to(Service& service, const Call& call, const InstanceId& id) {
+    return Engine::Core::of(service.reader).show(id, shown_payloads(service, call.principal));
+}
+
 http::Response get_instance(Service& service, Call& call) {
     const InstanceId id = resolve(service, call);
     // Answered from the row alone, without its history.
@@ -323,7 +331,7 @@ http::Response get_instance(Service& service, Call& call) {
             return not_modified(etag_of(found->revision));
         }
     }
-    const InstanceView view = service.reader.show(id);
+    const InstanceView view = show_to(service, call, id);
     PayloadDocument document(
         payload_view(service, call, id, {view.summary.workflow, view.summary.version})
     );
@@ -355,7 +363,7 @@ http::Response list_steps(Service& service, Call& call) {
     const auto status = call.query.text("status");
     const auto limit = call.query.integer("limit", 1, kPageMax).value_or(50);
     const auto after = call.query.integer("cursor", 0, 1'000'000'000).value_or(0);
-    const InstanceView view = service.reader.show(id);
+    const InstanceView view = show_to(service, call, id);
     PayloadDocument document(
         payload_view(service, call, id, {view.summary.workflow, view.summary.version})
     );
@@ -380,7 +388,15 @@ http::Response list_steps(Service& service, Call& call) {
 http::Response get_graph(Service& service, Call& call) {
     const InstanceId id = resolve(service, call);
     call.query.check_all_used();
-    const InstanceView view = service.reader.show(id);
+    InstanceView view = show_to(service, call, id);
+    const PayloadView payloads = payload_view(
+        service, call.principal, {view.summary.workflow, view.summary.version}, call.is_own
+    );
+    for (StepView& step : view.steps) {
+        if (payloads.is_hidden && !step.error.empty()) {
+            step.error = engine::without_message(step.error);
+        }
+    }
     Json marks = Json::object();
     for (const auto& [node, mark] : marks_of(view)) {
         marks[node] = {
@@ -406,14 +422,15 @@ http::Response get_graph(Service& service, Call& call) {
 http::Response get_why(Service& service, Call& call) {
     const InstanceId id = resolve(service, call);
     call.query.check_all_used();
-    const InstanceView view = service.reader.show(id);
+    const InstanceView view = show_to(service, call, id);
     Json waiting = Json::array();
     for (const WaitingFor& wait : view.waiting_for) waiting.push_back(view::waiting_json(wait));
     return json_response(
         200,
         Json{
             {"id", id.to_string()},
-            {"why", service.reader.why(id)},
+            {"why",
+             Engine::Core::of(service.reader).why(id, shown_payloads(service, call.principal))},
             {"waiting_for", std::move(waiting)},
             {"unblock", unblocking_requests(view, call)},
         }

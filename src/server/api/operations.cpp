@@ -180,7 +180,7 @@ http::Response purge(Service& service, Call& call) {
     if (!options.workflow.empty()) {
         check_workflow(call, options.workflow);
     } else if (!call.principal.may_everywhere(call.permission)) {
-        throw Problem("not_allowed", "The member \"workflow\" names one of your workflows.");
+        throw Problem("not_allowed", "The member \"workflow\" must name one of your workflows.");
     }
     const PurgeReport report = service.engine.purge(options);
     return json_response(200, view::purge_json(report, options.only_counts));

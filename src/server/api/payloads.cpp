@@ -11,6 +11,11 @@
 
 namespace ebb::server {
 
+Payload PayloadView::shown(const Payload& payload) const {
+    if (is_hidden) return {};
+    return redaction == nullptr ? payload : redaction->apply(payload, of);
+}
+
 std::string PayloadView::key() const {
     return fmt::format(
         "{}|{}|{}|{}|{}|{}", mode, is_hidden, redaction != nullptr, of.workflow, of.version, href
@@ -59,6 +64,13 @@ PayloadView payload_view(
     return view;
 }
 
+engine::ShownPayload shown_payloads(Service& service, const Principal& principal) {
+    return [&service, &principal](const InstanceRow& row, const Payload& payload) {
+        const WorkflowVersion of{row.workflow, row.version};
+        return payload_view(service, principal, of, is_own(principal, row)).shown(payload);
+    };
+}
+
 // No text of a user holds the mark: it has 64 random bits, made for this document.
 PayloadDocument::PayloadDocument(PayloadView view)
     : view_(std::move(view)), mark_(fmt::format("payload-{:016x}-", random_bits())) {}
@@ -69,9 +81,7 @@ view::Json PayloadDocument::value(const Payload& payload, const std::string& hre
     if (view_.mode == "short" && payload.size() > kShortBytesMax) {
         return {{"$truncated", true}, {"bytes", payload.size()}, {"href", view::text_json(href)}};
     }
-    payloads_.push_back(
-        view_.redaction == nullptr ? payload : view_.redaction->apply(payload, view_.of)
-    );
+    payloads_.push_back(view_.shown(payload));
     return fmt::format("{}{};", mark_, payloads_.size() - 1);
 }
 

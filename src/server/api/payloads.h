@@ -6,6 +6,7 @@
 
 #include <ebb/engine.h>
 
+#include "engine/view.h"
 #include "server/api/redaction.h"
 #include "view/payload_json.h"
 
@@ -23,6 +24,8 @@ struct PayloadView {
     const Redaction* redaction = nullptr;  ///< null = everything in them is shown
     WorkflowVersion of{};                  ///< whose rules of redaction hold
 
+    /// The payload without what is not shown; empty = nothing of it is.
+    Payload shown(const Payload& payload) const;
     /// The same for views that show the same.
     std::string key() const;
 };
@@ -39,6 +42,9 @@ PayloadView payload_view(Service& service, Call& call, const InstanceId& id);
 PayloadView payload_view(
     Service& service, Call& call, const InstanceId& id, const WorkflowVersion& of
 );
+
+/// The same for sentences about any instance that the principal may see.
+engine::ShownPayload shown_payloads(Service& service, const Principal& principal);
 
 /// A JSON document in which payloads stand exactly as they were given: their numbers keep all
 /// digits. The views would parse and print them.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "server/api/payloads.h"
 #include "server/api/service.h"
 #include "store/stored_definition.h"
 #include "view/triage_json.h"
@@ -14,6 +15,11 @@ namespace ebb::server {
 namespace {
 
 using view::Json;
+
+/// Whether the principal reads the messages of failures of this workflow.
+bool reads_messages(Service& service, const Principal& principal, const FailureNote& note) {
+    return !payload_view(service, principal, {note.workflow, note.version}).is_hidden;
+}
 
 constexpr int kPageDefault = 50;
 
@@ -125,6 +131,9 @@ http::Response list_failure_groups(Service& service, Call& call) {
     Json items = Json::array();
     for (const FailureGroup& group : found.groups) {
         items.push_back(view::failure_group_json(group));
+        if (!reads_messages(service, call.principal, group.newest)) {
+            items.back()["message"] = nullptr;
+        }
     }
     return json_response(
         200, {{"items", std::move(items)}, {"complete", found.is_complete}, {"scanned_to", nullptr}}
@@ -150,7 +159,11 @@ http::Response list_failures(Service& service, Call& call) {
     return page_of(
         std::move(failures),
         limit,
-        view::failed_instance_json,
+        [&](const FailedInstance& failed) {
+            Json json = view::failed_instance_json(failed);
+            if (!reads_messages(service, call.principal, failed.note)) json["message"] = nullptr;
+            return json;
+        },
         [](const FailedInstance& last) {
             return fmt::format("{}.{}", micros(last.note.at), last.instance.to_string());
         }

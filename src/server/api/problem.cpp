@@ -55,7 +55,7 @@ constexpr std::array kKinds = std::to_array<ProblemKind>({
     {"worker_displaced", 409, "Another worker has the name", "Give each worker its own name."},
     {"precondition_failed",
      412,
-     "The instance has changed",
+     "It has changed since it was looked at",
      "Look at it again and decide whether you still want this."},
     {"payload_too_large", 413, "The body is too large", ""},
     {"uri_too_long", 414, "The request line is too long", ""},

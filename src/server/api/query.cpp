@@ -58,6 +58,12 @@ std::vector<std::string> Query::all(std::string_view name) {
 }
 
 std::optional<std::string> Query::text(std::string_view name) {
+    auto value = any_text(name);
+    if (value && value->empty()) refuse(name, "is empty");
+    return value;
+}
+
+std::optional<std::string> Query::any_text(std::string_view name) {
     auto values = all(name);
     if (values.size() > 1) refuse(name, "is there more than once");
     if (values.empty()) return std::nullopt;
@@ -69,7 +75,8 @@ std::vector<std::string> Query::list(std::string_view name) {
     for (const std::string& value : all(name)) {
         for (std::size_t begin = 0; begin <= value.size();) {
             const std::size_t end = std::min(value.find(',', begin), value.size());
-            if (end > begin) items.push_back(value.substr(begin, end - begin));
+            if (end == begin) refuse(name, "is empty, or has an empty part");
+            items.push_back(value.substr(begin, end - begin));
             begin = end + 1;
         }
     }

@@ -19,8 +19,11 @@ class Query {
     /// Throws Problem for what is not valid.
     explicit Query(std::string_view text);
 
+    /// Refuses an empty value: an unset variable of a script must not show everything.
     std::optional<std::string> text(std::string_view name);
-    /// Between commas, and of every parameter of this name.
+    /// The same, but it may be empty.
+    std::optional<std::string> any_text(std::string_view name);
+    /// Between commas, and of every parameter of this name. None may be empty.
     std::vector<std::string> list(std::string_view name);
     /// Every parameter of this name, unchanged.
     std::vector<std::string> all(std::string_view name);

@@ -54,6 +54,7 @@ http::Response rerun_instance(Service& service, Call& call) {
     check_may_differ(service, call, request);
     const auto row = service.store.load(id);
     if (!row) throw Problem("instance_not_found", "There is no such instance any more.");
+    check_reserved(service, request.key, row->workflow);
     const TimePoint begun = service.clock.now();
     const StartedInstance started = engine::rerun(service.engine, service.store, *row, request);
     if (!started.is_new) check_visible(service, call, started.id);

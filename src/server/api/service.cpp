@@ -357,4 +357,31 @@ std::optional<std::string> visible_workflows(
     return fmt::format("{}", fmt::join(names, ","));
 }
 
+void check_permission(const Principal& principal, Permission permission, Reach reach) {
+    const bool is_here = reach == Reach::Project;
+    if (is_here ? principal.may(permission) : principal.may_everywhere(permission)) {
+        return;
+    }
+    if (principal.may(permission)) {
+        throw Problem(
+            "not_allowed",
+            fmt::format(
+                "{} has the permission {} in some projects; this needs it for everything.",
+                principal.name,
+                permission
+            )
+        );
+    }
+    throw Problem(
+        "not_allowed",
+        principal.grants.empty() ? fmt::format("{} has no grant.", principal.name)
+                                 : fmt::format(
+                                       "{} has the role {}, which lacks the permission {}.",
+                                       principal.name,
+                                       to_string(principal.role()),
+                                       permission
+                                   )
+    );
+}
+
 }  // namespace ebb::server

@@ -203,6 +203,8 @@ bool may_also(Service& service, const Call& call, Permission permission);
 bool is_own(const Principal& principal, const InstanceRow& row);
 /// Whether the principal may know that the instance exists.
 bool may_see(const Principal& principal, const InstanceRow& row);
+/// Throws Problem if the principal lacks the permission: everywhere, or in some project.
+void check_permission(const Principal& principal, Permission permission, Reach reach);
 /// What the server adds to the labels of an instance that the principal starts. Throws Problem if
 /// `given` has labels whose names are the server's own.
 Labels owner_labels(const Principal& principal, const std::string& workflow, const Labels& given);

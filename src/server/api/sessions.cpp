@@ -211,7 +211,7 @@ http::Response begin_login(Service& service, Call& call) {
 
 http::Response finish_login(Service& service, Call& call) {
     const auto given = [&](std::string_view name) {
-        std::string text = call.query.text(name).value_or("");
+        std::string text = call.query.any_text(name).value_or("");
         if (text.size() <= oidc::kParameterBytesMax) return text;
         throw Problem(
             "invalid_argument",

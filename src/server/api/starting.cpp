@@ -2,15 +2,17 @@
 
 #include "server/api/starting.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/model/label_values.h"
+#include "engine/core.h"
 #include "server/api/payloads.h"
 #include "server/api/reserved_key.h"
 #include "server/api/start_desk.h"
 #include "server/live/hub.h"
 #include "support/json.h"
-#include "support/sha256.h"
 
 namespace ebb::server {
 
@@ -20,7 +22,6 @@ using view::Json;
 
 constexpr std::size_t kKeyBytesMax = 256;
 constexpr char kReservedKey = '~';
-constexpr std::size_t kIdempotencyKeyBytesMax = 128;
 constexpr std::size_t kBatchLinesMax = 10'000;
 
 Json result_json(const InstanceId& id, const Result& result, PayloadDocument& document) {
@@ -122,6 +123,7 @@ void start_instance(Service& service, StartDesk& desk, Call& call, const http::R
     call.query.check_all_used();
     InstanceStart start = read_start(call);
     check_workflow(call, start.workflow);
+    check_reserved(service, start.options.key, start.workflow);
     call.workflow = start.workflow;
     start.options.labels.merge(owner_labels(call.principal, call.workflow, start.options.labels));
     const auto starting = std::make_shared<const Starting>(Starting{
@@ -215,11 +217,14 @@ std::vector<StartedInstance> start_lines(
     Service& service,
     const std::string& workflow,
     const std::string& body,
-    const StartOptions& options
+    const StartOptions& options,
+    const std::string& key
 ) {
     const auto inputs = read_lines(body);
+    if (!key.empty()) check_same_request(service.store, key, workflow, inputs.size());
+    const auto keys = reserved_keys(key, inputs.size());
     try {
-        return service.engine.start_all(workflow, inputs, options);
+        return Engine::Core::of(service.engine).start_all(workflow, inputs, options, keys);
     } catch (const Error& error) {
         if (error.code() == ErrorCode::InvalidPayload) check_lines(body);
         throw;
@@ -241,8 +246,15 @@ http::Response start_batch(Service& service, Call& call) {
     call.query.check_all_used();
     check_workflow(call, *workflow);
     options.labels = owner_labels(call.principal, *workflow, {});
-    const auto started_all = start_lines(service, *workflow, call.request.body, options);
-    http::Response response{.status = 201};
+    const std::string key = reserved_key(call);
+    const auto started_all = start_lines(service, *workflow, call.request.body, options, key);
+    for (const StartedInstance& started : started_all) {
+        check_same_start(started, key, options.version);
+    }
+    const bool is_new = std::any_of(
+        started_all.begin(), started_all.end(), [](const auto& started) { return started.is_new; }
+    );
+    http::Response response{.status = is_new ? 201 : 200};
     response.set("Content-Type", "application/x-ndjson");
     for (const StartedInstance& started : started_all) {
         response.body += fmt::format(
@@ -282,16 +294,8 @@ http::Response import_instance(Service& service, Call& call) {
 
 }  // namespace
 
-std::string reserved_key(const Call& call) {
-    const std::string_view key = call.request.header("Idempotency-Key");
-    if (key.size() > kIdempotencyKeyBytesMax) {
-        throw Problem(
-            "invalid_argument",
-            fmt::format("Idempotency-Key has more than {} bytes.", kIdempotencyKeyBytesMax)
-        );
-    }
-    if (key.empty()) return {};
-    return "~" + sha256_hex(fmt::format("{}\n{}", call.principal.name, key)).substr(0, 32);
+void check_reserved(Service& service, const std::string& key, const std::string& workflow) {
+    if (key.starts_with(kReservedKey)) check_same_request(service.store, key, workflow);
 }
 
 std::optional<int> read_version(Body& body) {

@@ -20,6 +20,10 @@ std::optional<int> read_version(Body& body);
 /// neither. Throws Problem.
 std::string read_start_key(Body& body, const Call& call);
 
+/// Throws Problem if `key`, that of read_start_key, represents an Idempotency-Key that was used for
+/// another workflow or a batch.
+void check_reserved(Service& service, const std::string& key, const std::string& workflow);
+
 /// An Idempotency-Key identifies one request: throws Problem if another one, with another input or
 /// version, has used it. `key` is that of read_start_key.
 void check_same_start(

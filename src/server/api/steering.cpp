@@ -10,6 +10,7 @@
 #include "core/kernel/event_author.h"
 #include "server/api/body.h"
 #include "server/api/payloads.h"
+#include "server/api/reserved_key.h"
 #include "server/api/service.h"
 #include "view/instance_json.h"
 
@@ -29,12 +30,19 @@ std::optional<std::int64_t> expected_revision(const Call& call) {
     std::int64_t revision = 0;
     const char* last = tag.data() + tag.size() - 1;
     const bool is_quoted = tag.size() > 2 && tag.front() == '"' && tag.back() == '"';
-    const bool is_revision =
-        is_quoted && std::from_chars(tag.data() + 1, last, revision).ptr == last;
-    if (!is_revision) {
+    const auto [end, error] =
+        is_quoted ? std::from_chars(tag.data() + 1, last, revision) : std::from_chars_result{};
+    if (end != last) {
         throw Problem("invalid_argument", "If-Match is not a revision in quotes, such as \"17\".");
     }
-    return revision;
+    if (error == std::errc()) return revision;
+    throw Problem(
+        "invalid_argument",
+        fmt::format(
+            "The revision in If-Match is not a number up to {}.",
+            std::numeric_limits<std::int64_t>::max()
+        )
+    );
 }
 
 /// The act and what it needs.
@@ -87,14 +95,7 @@ Acted requeue(Steering& steer) {
 std::string request_id(Steering& steer) {
     auto given = steer.body.text("request_id", kRequestIdBytesMax);
     if (given) return std::move(*given);
-    const std::string_view key = steer.call.request.header("Idempotency-Key");
-    if (key.size() > kRequestIdBytesMax) {
-        throw Problem(
-            "invalid_argument",
-            fmt::format("Idempotency-Key has more than {} bytes.", kRequestIdBytesMax)
-        );
-    }
-    return std::string(key);
+    return idempotency_key(steer.call);
 }
 
 /// The role in which the principal decides. If the request names none, it is the only one in which

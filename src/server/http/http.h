@@ -48,6 +48,8 @@ struct Request {
 
     /// The value of the first header with this name; empty if there is none.
     std::string_view header(std::string_view name) const;
+    /// How many headers have this name.
+    std::size_t count(std::string_view name) const;
 };
 
 struct Response {

@@ -386,6 +386,14 @@ std::string_view Request::header(std::string_view name) const {
     return {};
 }
 
+std::size_t Request::count(std::string_view name) const {
+    return static_cast<std::size_t>(std::count_if(
+        headers.begin(),
+        headers.end(),
+        [name](const Header& header) { return is_same_name(header.name, name); }
+    ));
+}
+
 void Response::set(std::string_view name, std::string value) {
     for (Header& header : headers) {
         if (is_same_name(header.name, name)) {

@@ -43,6 +43,8 @@ std::string_view reason_of(int status) {
             return "Accepted";
         case 204:
             return "No Content";
+        case 302:
+            return "Found";
         case 304:
             return "Not Modified";
         case 400:

@@ -167,9 +167,7 @@ class TopicMaker {
 
  private:
     void require(Permission permission, Reach reach = Reach::Project) const {
-        const bool is_here = reach == Reach::Project;
-        if (is_here ? principal_.may(permission) : principal_.may_everywhere(permission)) return;
-        throw Problem("not_allowed", fmt::format("You lack the permission {}.", permission));
+        check_permission(principal_, permission, reach);
     }
 
     /// Who may see everything sees the same as all others who may.
@@ -357,6 +355,7 @@ class TopicStream : public Watcher {
 /// `0:1842,3:20`; what is not valid is left out, and those topics begin again.
 std::map<std::size_t, std::int64_t> read_positions(std::string_view text) {
     std::map<std::size_t, std::int64_t> positions;
+    if (text.empty()) return positions;
     Query query(fmt::format("at={}", text));
     for (const std::string& item : query.list("at")) {
         const std::size_t colon = item.find(':');

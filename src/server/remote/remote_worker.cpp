@@ -239,13 +239,18 @@ TaskResult RemoteWorker::judge(const TaskReport& report) {
             fmt::format("The task was given to the worker {}.", task->worker)
         };
     }
-    const Outcome outcome = look_up(*task);
+    const Outcome outcome = look_up(report.token, *task);
     if (outcome != Outcome::Pending) reported_.erase(report.token);
     return {report.token, outcome, {}, {}};
 }
 
+bool RemoteWorker::is_leased(const TaskRef& task) {
+    const auto leased = parts_.store.leased_tasks(session_.worker, {&task.instance, 1});
+    return std::find(leased.begin(), leased.end(), task) != leased.end();
+}
+
 /// The truth is in the store: the report is written or not.
-TaskResult::Outcome RemoteWorker::look_up(const RemoteTask& task) {
+TaskResult::Outcome RemoteWorker::look_up(const std::string& token_text, const RemoteTask& task) {
     using Outcome = TaskResult::Outcome;
     const auto row = parts_.store.load(task.instance);
     if (!row) return Outcome::Stale;
@@ -269,15 +274,19 @@ TaskResult::Outcome RemoteWorker::look_up(const RemoteTask& task) {
     const Token* token = live->state.find_token(ref.token);
     const bool is_awaited =
         token != nullptr && present_attempt(*token) == ref && !is_terminal(live->state.status);
-    return is_awaited ? Outcome::Pending : Outcome::Stale;
+    if (!is_awaited) return Outcome::Stale;
+    // What was handed to the engine is written even if the lease has ended since then. Anything
+    // else is the worker's as long as the store leases it to the worker.
+    const TaskRef task_ref{task.instance, ref.token};
+    const bool is_ours = reported_.contains(token_text) || is_leased(task_ref);
+    return is_ours ? Outcome::Pending : Outcome::Stale;
 }
 
 bool RemoteWorker::is_lost_task(const std::string& token) {
     if (offered_.contains(token) || reported_.contains(token)) return false;
     const auto task = read_task(parts_.signer, token);
     if (!task || task->worker != session_.worker) return true;
-    // While the attempt is awaited, no other worker has taken the task over.
-    return look_up(*task) != TaskResult::Outcome::Pending;
+    return look_up(token, *task) != TaskResult::Outcome::Pending;
 }
 
 std::vector<std::string> RemoteWorker::lost_of(const PollRequest& request) {

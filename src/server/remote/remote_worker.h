@@ -145,7 +145,8 @@ class RemoteWorker {
     void confirm(const InstanceId& instance, std::span<const HistoryEntry> events);
     bool post(const TaskReport& report);
     TaskResult judge(const TaskReport& report);
-    TaskResult::Outcome look_up(const RemoteTask& task);
+    TaskResult::Outcome look_up(const std::string& token_text, const RemoteTask& task);
+    bool is_leased(const TaskRef& task);
     bool is_lost_task(const std::string& token);
     std::vector<std::string> lost_of(const PollRequest& request);
     bool has_to_tell() const;

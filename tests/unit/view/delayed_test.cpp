@@ -3,8 +3,10 @@
 
 #include "view/delayed.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "engine/view.h"
 #include "store/memory/memory_store.h"
 #include "support/uuid.h"
 
@@ -17,7 +19,9 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr TimePoint kNoon = TimePoint(std::chrono::seconds(1'800'000'000));
-constexpr std::string_view kReady = R"({"seq":1,"tokens":[{"id":1,"node":"pay"}]})";
+constexpr std::string_view kReady =
+    R"({"status":"running","seq":1,"last_token":1,"visit":1,)"
+    R"("tokens":[{"id":1,"node":"pay","visit":1,"attempt":1,"input":1}]})";
 
 struct Made {
     std::string workflow = "order";
@@ -62,7 +66,7 @@ class DelayedTest : public ::testing::Test {
         worker.id = "w1";
         worker.handlers = handlers;
         worker.queues = std::move(queues);
-        worker.started_at = clock.now();
+        worker.started_at = started = clock.now();
         store.heartbeat(worker, 1h);
     }
 
@@ -76,6 +80,25 @@ class DelayedTest : public ::testing::Test {
         return tasks.size() == 1 ? tasks.front().reason : std::to_string(tasks.size());
     }
 
+    void register_program(const std::string& workflow, int version, const std::string& handlers) {
+        store.register_workflow(
+            {.name = workflow,
+             .version = version,
+             .definition = fmt::format(
+                 R"({{"workflow":"{}","version":{},"handlers":{},"steps":["pay"]}})",
+                 workflow,
+                 version,
+                 handlers
+             )}
+        );
+    }
+
+    /// As a worker does that must not run it.
+    void leave_alone(const InstanceId& id) {
+        store.claim({.worker = "w1", .handlers = {"pay"}});
+        store.postpone({"w1", started}, {id, 1}, clock.now() + engine::kLeftAlone);
+    }
+
     void limit(const QueueLimits& limits) {
         store.set_queue({.name = "default", .limits = limits, .updated_at = clock.now()});
     }
@@ -83,6 +106,7 @@ class DelayedTest : public ::testing::Test {
     ManualClock clock{kNoon};
     MemoryStore store{clock};
     Delayed delayed{store, clock};
+    TimePoint started{};  ///< of the worker
 
  private:
     int made_ = 0;
@@ -201,6 +225,33 @@ TEST_F(DelayedTest, a_state_that_cannot_be_read_is_left_out) {
     start({.state = R"({"tokens":7})"});
     work({});
     clock.advance(2min);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(DelayedTest, a_program_that_no_worker_may_run_is_delayed_although_its_date_is_put_off) {
+    register_program("order", 1, R"({"pay":{"exec":["true"]}})");
+    const InstanceId id = start();
+    work({"pay"});
+    for (int second = 0; second < 60; ++second) {
+        EXPECT_THAT(found(), IsEmpty());
+        leave_alone(id);
+        clock.advance(1s);
+    }
+    leave_alone(id);
+    const auto tasks = found();
+    ASSERT_THAT(tasks, SizeIs(1));
+    EXPECT_EQ(tasks[0].since, kNoon);
+    EXPECT_EQ(tasks[0].reason, "exec_not_allowed");
+    EXPECT_EQ(tasks[0].instance, id);
+}
+
+TEST_F(DelayedTest, what_is_put_off_for_another_reason_is_not_delayed) {
+    register_program("order", 1, R"({"pay":{"http":{"url":"https://example.com"}}})");
+    register_program("refund", 1, R"({"pay":{"exec":["true"]}})");
+    const InstanceId id = start();
+    work({"pay"});
+    clock.advance(2min);
+    leave_alone(id);
     EXPECT_THAT(found(), IsEmpty());
 }
 

@@ -447,7 +447,7 @@ export interface paths {
         put?: never;
         /**
          * Start many instances in one transaction
-         * @description One JSON value in each line is the input of one instance. All start, or none. At most 10,000 lines and 64 MiB.
+         * @description One JSON value in each line is the input of one instance. All start, or none. At most 10,000 lines and 64 MiB. With `Idempotency-Key`, repeating the request yields the same instances.
          */
         post: operations["startInstances"];
         delete?: never;
@@ -2649,8 +2649,8 @@ export interface components {
             workflow: string;
             step: components["schemas"]["OptionalText"];
             code: string;
-            /** @description Of the newest failure. */
-            message: string;
+            /** @description Of the newest failure. null = the caller may not read payloads. */
+            message: string | null;
             count: number;
             /** @description False if there are more than `count`. */
             is_counted: boolean;
@@ -2669,8 +2669,8 @@ export interface components {
             status: "dead_letter" | "failed";
             step: components["schemas"]["OptionalText"];
             code: string;
-            /** @description The first line of the error. */
-            message: string;
+            /** @description The first line of the error. null = the caller may not read payloads. */
+            message: string | null;
             group: string;
             /** @description The event of the history that says why; 0 = none. */
             event: number;
@@ -2703,7 +2703,7 @@ export interface components {
              * @description Why the first of them does not start: no living worker has its handler for its queue; the queue lets nothing start, or all its slots are in use, or all slots of its key, or its rate is used up; or all workers that have the handler are busy; or the tasks have no handler, and no engine lives that decides them.
              * @enum {string}
              */
-            reason: "no_worker" | "queue_closed" | "queue_full" | "queue_key" | "queue_rate" | "workers_busy" | "no_engine";
+            reason: "no_worker" | "exec_not_allowed" | "queue_closed" | "queue_full" | "queue_key" | "queue_rate" | "workers_busy" | "no_engine";
             /** @description The instance of the first of them. */
             instance: components["schemas"]["Id"];
         };
@@ -4418,7 +4418,10 @@ export interface operations {
                 version?: number;
                 priority?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Repeating a request with the same key does nothing twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4432,6 +4435,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The request was repeated, and nothing is new. One line for each instance, in order. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
             /** @description One line for each instance, in order. */
             201: {
                 headers: {
@@ -4442,6 +4454,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["WorkflowNotFound"];
+            422: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
