@@ -482,6 +482,91 @@ TEST_F(Surface, an_attribute_is_a_binary_number_and_never_a_document) {
     EXPECT_NE(one.message.find("A document is kept as a text"), std::string::npos) << one.message;
 }
 
+// The kernel reads what the surface writes, so both have the same limits.
+struct Limit {
+    const char* type;
+    const char* last;    ///< SQL of the last value that is allowed
+    const char* beyond;  ///< SQL of the first that is not
+    const char* allowed;
+};
+
+const std::vector<Limit> kLimits{
+    {"numeric",
+     "'1e1000'::numeric - 1",
+     "'1e1000'::numeric",
+     "a decimal number of at most 1,000 digits before and after the point"},
+    {"numeric", "'1e-1000'::numeric", "'-1e-1001'::numeric", "at most 1,000 digits"},
+    {"date", "date '9999-12-31'", "date '10000-01-01'", "a date of the years 1 to 9999"},
+    {"date", "date '0001-01-01'", "date '0001-12-31 BC'", "a date of the years 1 to 9999"},
+    {"timestamp",
+     "timestamptz '9999-12-31 23:59:59.999999Z'",
+     "timestamptz '10000-01-01 00:00:00Z'",
+     "a time of the years 1 to 9999 (UTC)"},
+    {"timestamp",
+     "timestamptz '0001-01-01 00:00:00Z'",
+     "timestamptz '0001-12-31 23:59:59Z BC'",
+     "a time of the years 1 to 9999 (UTC)"},
+};
+
+TEST_F(Surface, values_that_the_kernel_cannot_read_are_refused) {
+    int number = 0;
+    for (const char* zone : {"UTC", "America/New_York", "Asia/Karachi"}) {
+        one.run(fmt::format("SET timezone = '{}'", zone));
+        for (const Limit& limit : kLimits) {
+            SCOPED_TRACE(fmt::format("{} {}", zone, limit.beyond));
+            const std::string name = fmt::format("v{}", ++number);
+            const auto refused = [&](const std::string& sql, const char* state) {
+                EXPECT_EQ(one.refusal(sql), state);
+                EXPECT_NE(one.message.find(limit.allowed), std::string::npos) << one.message;
+            };
+            const std::string beyond = one.quote(one.value(fmt::format("SELECT {}", limit.beyond)));
+            const auto add = [&](const std::string& initial) {
+                return fmt::format(
+                    "INSERT INTO wed_attr (aname, atype, adv, external)"
+                    " VALUES ('{}', '{}', {}, true)",
+                    name,
+                    limit.type,
+                    initial
+                );
+            };
+            refused(add(beyond), "EB007");
+            one.run(add("NULL"));
+            refused(
+                fmt::format("INSERT INTO wed_flow ({}) VALUES ({})", name, limit.beyond), "EB008"
+            );
+            const std::string wid = one.value(
+                fmt::format("INSERT INTO wed_flow ({}) VALUES ({}) RETURNING wid", name, limit.last)
+            );
+            refused(
+                fmt::format("UPDATE wed_flow SET {} = {} WHERE wid = {}", name, limit.beyond, wid),
+                "EB008"
+            );
+            refused(
+                fmt::format(
+                    "SELECT wed_write({}, jsonb_build_object('{}', ({})::text))",
+                    wid,
+                    name,
+                    limit.beyond
+                ),
+                "EB008"
+            );
+            EXPECT_EQ(
+                one.value(fmt::format(
+                    "SELECT {0} = {1} FROM wed_flow WHERE wid = {2}", name, limit.last, wid
+                )),
+                "t"
+            );
+        }
+    }
+    // A process of Ebb reads all that there is.
+    const auto store = open_postgres_store({.url = url()});
+    const HandlerRegistry none;
+    Engine engine(*store, none, EngineOptions{.worker_id = "cpp"});
+    for (const auto& row : one.run("SELECT instance_id FROM wed_flow")) {
+        EXPECT_NO_THROW(engine.show(*InstanceId::parse(row[0]))) << row[0];
+    }
+}
+
 TEST(SurfaceUsual, is_decided_by_the_short_functions) {
     Session session(surface_database("surface_usual"));
     session.run(
