@@ -188,6 +188,45 @@ TEST_F(Surface, increments_from_outside_add_up) {
     EXPECT_EQ(one.value("SELECT state::json #>> '{rules,values,n}' FROM ebb.instances"), "2");
 }
 
+// The lock is the claim of a job, and another one's lease is a claim, too.
+TEST_F(Surface, a_job_that_cannot_be_claimed_has_no_lock) {
+    const auto lock = [&](const std::string& wid, int tgid) {
+        return fmt::format("SELECT pg_try_advisory_xact_lock({}, {})", wid, tgid);
+    };
+    const std::string wid = start();
+    const std::string job = two.value("SELECT job FROM wed_claim('left', 1, 'other')");
+    EXPECT_EQ(one.value(lock(wid, 1)), "f");
+    EXPECT_EQ(one.value(lock(wid, 2)), "t");
+    two.run(fmt::format("SELECT wed_release('{}')", job));
+    EXPECT_EQ(one.value(lock(wid, 1)), "t");
+    two.run("SELECT wed_complete(job, '{\"l\": \"x\"}') FROM wed_claim('left')");
+    // As in WED-SQL, the lock of what does not exist is to be had. An UPDATE under it is not a
+    // write from outside, which it would be without a claim.
+    for (const int tgid : {1, 77}) {
+        EXPECT_EQ(one.value("BEGIN; " + lock(wid, tgid)), "t");
+        EXPECT_EQ(one.refusal("UPDATE wed_flow SET n = 7 WHERE wid = " + wid), "EB003");
+        EXPECT_NE(one.message.find("does not exist"), std::string::npos) << one.message;
+        one.run("ROLLBACK");
+    }
+    EXPECT_EQ(one.value(lock("4711", 1)), "t");
+    // One that does not exist leaves a real claim as it is.
+    one.run("BEGIN; " + lock(wid, 1) + "; " + lock(wid, 2));
+    one.run("UPDATE wed_flow SET r = 'x' WHERE wid = " + wid + "; COMMIT");
+    EXPECT_EQ(one.value("SELECT r FROM wed_flow WHERE wid = " + wid), "x");
+}
+
+TEST_F(Surface, a_lock_that_is_taken_twice_is_one_claim) {
+    const std::string wid = start();
+    const std::string lock = fmt::format("SELECT pg_try_advisory_xact_lock({}, 1)", wid);
+    one.run("BEGIN; " + lock);
+    EXPECT_EQ(one.value(lock), "t");
+    one.run("UPDATE wed_flow SET l = 'done' WHERE wid = " + wid + "; COMMIT");
+    EXPECT_EQ(
+        one.value("SELECT trw FROM wed_trace WHERE wid = " + wid + " ORDER BY seq DESC LIMIT 1"),
+        "left"
+    );
+}
+
 TEST_F(Surface, a_process_of_ebb_and_sql_work_on_one_instance) {
     const std::string wid = start();
     const auto store = open_postgres_store({.url = url()});

@@ -132,7 +132,8 @@ class Refused(unittest.TestCase):
                 self.assertEqual(self.wait(instance), "failed")
                 failures = psql(
                     "SELECT concat_ws('|', payload::json ->> 'code', payload::json ->> 'message')"
-                    f" FROM ebb.history WHERE instance_id = '{instance}' AND type IN ('step_retried', 'step_failed')")
+                    f" FROM ebb.history WHERE instance_id = '{instance}'"
+                    " AND type IN ('step_retried', 'step_failed')")
                 self.assertEqual(failures.count(f"{code}|"), 2 if is_retried else 1, failures)
                 self.assertIn(text, failures)
         self.assertEqual(self.wait(self.start("fine")), "completed")

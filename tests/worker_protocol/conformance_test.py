@@ -3,8 +3,9 @@
 conformance_test.py REPOSITORY EBB STORE COMMAND...
 
 COMMAND FOLDER runs the worker of the kit: the handlers `add`, `flaky`, `refuse`, `ask`, `hold`, `tell`,
-`odd` and `undo` of worker.py. It gets EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_SLOTS, EBB_LEASE and EBB_PATIENCE
-(the last two in seconds). Beside the program worker.* is client.*, which uses the rest of the client.
+`odd` and `undo` of worker.py. It gets EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_SLOTS, EBB_LEASE and
+EBB_PATIENCE (the last two in seconds). Beside the program worker.* is client.*, which uses the rest of the
+client.
 """
 
 import contextlib
