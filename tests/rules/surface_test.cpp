@@ -288,6 +288,27 @@ TEST_F(Surface, a_condition_that_stays_true_for_a_time_fires_then) {
     );
 }
 
+TEST_F(Surface, the_trace_keeps_what_was_fired_and_stopped_before_its_call) {
+    const std::string wid = start();
+    const std::string fired = "SELECT trf FROM wed_trace WHERE seq = 1 AND wid = " + wid;
+    EXPECT_EQ(one.value(fired), "{left,right}");
+    const auto store = open_postgres_store({.url = url()});
+    const HandlerRegistry none;
+    Engine engine(*store, none, EngineOptions{.worker_id = "cpp"});
+    engine.run();
+    one.run(fmt::format("SELECT wed_recover({}, 1, 'stop')", wid));
+    while (one.value("SELECT trname FROM job_pool WHERE trname = 'left'") != "") {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(one.value(fired), "{left,right}");
+    // Neither a newer version nor the end of the instance changes what has been.
+    one.run("SELECT trigger_toggle(2)");
+    one.run(fmt::format("SELECT wed_cancel({})", wid));
+    while (one.value("SELECT ebb_status FROM st_status") != "cancelled") std::this_thread::yield();
+    EXPECT_EQ(one.value(fired), "{left,right}");
+    engine.drain(10s);
+}
+
 TEST_F(Surface, a_row_that_is_held_does_not_stop_a_process_of_ebb) {
     const std::string wid = start();
     const auto store = open_postgres_store({.url = url()});
