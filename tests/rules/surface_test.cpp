@@ -227,6 +227,22 @@ TEST_F(Surface, a_lock_that_is_taken_twice_is_one_claim) {
     );
 }
 
+TEST_F(Surface, a_condition_with_an_empty_name_gets_one_and_names_are_explained) {
+    one.run("INSERT INTO wed_trig (cname, cpred, cfinal) VALUES ('', 'n = 5', true)");
+    EXPECT_EQ(one.value("SELECT cname FROM wed_trig WHERE cpred = 'n = 5'"), "final_4");
+    // A table that is imported has many rows.
+    EXPECT_EQ(
+        one.refusal("INSERT INTO wed_trig (tgid, cname, cpred, cfinal) VALUES (7, 'a b', 'n = 6', "
+                    "true)"),
+        "EB007"
+    );
+    EXPECT_NE(one.message.find("(cname, tgid 7)"), std::string::npos) << one.message;
+    for (const char* name : {"ebb", "pg_x"}) {
+        EXPECT_EQ(one.refusal(fmt::format("SELECT ebb.create_flow('{}')", name)), "EB007");
+        EXPECT_NE(one.message.find("which are reserved"), std::string::npos) << one.message;
+    }
+}
+
 TEST_F(Surface, a_process_of_ebb_and_sql_work_on_one_instance) {
     const std::string wid = start();
     const auto store = open_postgres_store({.url = url()});
