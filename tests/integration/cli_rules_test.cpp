@@ -122,6 +122,19 @@ void expect_live(const std::string& told) {
     EXPECT_THAT(told, HasSubstr("  <id>: is in the exception expensive\n"));
 }
 
+TEST_F(CliRules, write_knows_earlier_names) {
+    file("order.yaml", R"(workflow: order
+rules:
+  on_idle: wait
+  attributes: {cost: {type: integer, renamed_from: price, external: true}, state: {}}
+  triggers: {bill: {when: state = 'open', writes: []}}
+)");
+    good({"start", "order.yaml", "--key", "A", "-i", R"({"state":"open"})"});
+    // NAME=VALUE is read by the type of the attribute.
+    good({"write", "key:order/A", "price=200"});
+    EXPECT_THAT(good({"show", "key:order/A", "--json"}), HasSubstr(R"("cost":200)"));
+}
+
 TEST_F(CliRules, check_names_each_finding_with_its_place) {
     const Outcome outcome = run({"rules", "check", file("faulty.yaml", kFaulty)});
     EXPECT_EQ(outcome.code, 1);
