@@ -49,7 +49,8 @@ install(FILES ${pictures} ${PROJECT_SOURCE_DIR}/tests/golden/diagrams/order_roll
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/images COMPONENT development)
 # What the docs use: workflows and programs to copy, units for systemd, alerts, a dashboard.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/contrib DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  COMPONENT development PATTERN CMakeLists.txt EXCLUDE PATTERN demo.sh EXCLUDE)
+  COMPONENT development PATTERN CMakeLists.txt EXCLUDE PATTERN demo.sh EXCLUDE PATTERN "*.sh" PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 # For editors: the schemas of workflows, types and snapshots. For clients: the document of the API.
 file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/schema/*.schema.json)
 if(TARGET ebb_server)

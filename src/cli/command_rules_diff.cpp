@@ -27,6 +27,7 @@ struct Live {
     std::int64_t examined = 0;
     bool is_complete = true;
     std::vector<std::pair<InstanceId, LiveChange>> changed{};
+    std::vector<std::pair<InstanceId, std::string>> stays{};  ///< and why
 };
 
 std::vector<std::string> pending_in(const InstanceView& view) {
@@ -61,6 +62,10 @@ Live examine(
             LiveChange change = rules_analysis::examine_live(
                 old_rules, new_rules, view.attributes, pending_in(view)
             );
+            if (!change.fault.empty()) {
+                live.stays.emplace_back(summary.id, std::move(change.fault));
+                continue;
+            }
             if (!change.is_empty()) live.changed.emplace_back(summary.id, std::move(change));
         }
         if (!found.next) return live;
@@ -79,11 +84,35 @@ std::string text_of(const LiveChange& change) {
     if (!change.exception.empty()) {
         parts.push_back(fmt::format("is in the exception {}", change.exception));
     }
+    if (!change.left_exception.empty()) {
+        parts.push_back(fmt::format("is no longer in the exception {}", change.left_exception));
+    }
     add("fires", change.fires);
     add("would no longer fire", change.no_longer);
     add("violates the invariant", change.violated);
-    if (!change.fault.empty()) parts.push_back("stays on its version: " + change.fault);
     return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string text_of(const Definition& before, const Live& live) {
+    std::string text = fmt::format(
+        "{} live instance{} of v{} examined{}, {} would change",
+        live.examined,
+        live.examined == 1 ? "" : "s",
+        before.version,
+        live.is_complete ? "" : " (there are more: raise --limit)",
+        live.changed.size()
+    );
+    const std::size_t stays = live.stays.size();
+    if (stays == 1) text += ", 1 stays on its version";
+    if (stays > 1) text += fmt::format(", {} stay on their version", stays);
+    text += '\n';
+    for (const auto& [id, change] : live.changed) {
+        text += fmt::format("  {}: {}\n", id.to_string(), one_line(text_of(change)));
+    }
+    for (const auto& [id, fault] : live.stays) {
+        text += fmt::format("  {}: stays on its version: {}\n", id.to_string(), one_line(fault));
+    }
+    return text;
 }
 
 std::string text_of(
@@ -110,19 +139,7 @@ std::string text_of(
     for (const std::string& obstacle : difference.obstacles) {
         text += fmt::format("  obstacle: {}\n", one_line(obstacle));
     }
-    if (!live) return text;
-    text += fmt::format(
-        "{} live instance{} of v{} examined{}, {} would change\n",
-        live->examined,
-        live->examined == 1 ? "" : "s",
-        before.version,
-        live->is_complete ? "" : " (there are more: raise --limit)",
-        live->changed.size()
-    );
-    for (const auto& [id, change] : live->changed) {
-        text += fmt::format("  {}: {}\n", id.to_string(), one_line(text_of(change)));
-    }
-    return text;
+    return live ? text + text_of(before, *live) : text;
 }
 
 Ordered json_of(const LiveChange& change) {
@@ -135,7 +152,7 @@ Ordered json_of(const LiveChange& change) {
         {"violated", change.violated},
         {"final", name(change.final_condition)},
         {"exception", name(change.exception)},
-        {"fault", name(change.fault)},
+        {"left_exception", name(change.left_exception)},
     };
 }
 
@@ -170,10 +187,15 @@ Ordered json_of(
         entry.update(json_of(change));
         instances.push_back(std::move(entry));
     }
+    Ordered stays = Ordered::array();
+    for (const auto& [id, fault] : live->stays) {
+        stays.push_back({{"instance", id.to_string()}, {"fault", fault}});
+    }
     json["live"] = {
         {"examined", live->examined},
         {"complete", live->is_complete},
         {"changed", std::move(instances)},
+        {"stays", std::move(stays)},
     };
     return json;
 }

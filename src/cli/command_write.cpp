@@ -1,6 +1,8 @@
 // `ebb write`: attributes of an instance with rules.
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,13 +30,19 @@ bool is_written_as_text(AttributeType type) {
            type != AttributeType::Double && type != AttributeType::Document;
 }
 
-const Attribute* find_attribute(const Rules& rules, std::string_view name) {
-    const auto found = std::find_if(
-        rules.attributes.begin(),
-        rules.attributes.end(),
-        [&](const Attribute& attribute) { return attribute.name == name; }
-    );
-    return found == rules.attributes.end() ? nullptr : &*found;
+/// By its name, or else by an earlier one.
+const Attribute* find_attribute(const Rules& rules, const std::string& name) {
+    const std::vector<Attribute>& all = rules.attributes;
+    auto found = std::find_if(all.begin(), all.end(), [&](const Attribute& each) {
+        return each.name == name;
+    });
+    if (found == all.end()) {
+        found = std::find_if(all.begin(), all.end(), [&](const Attribute& each) {
+            return std::find(each.renamed_from.begin(), each.renamed_from.end(), name) !=
+                   each.renamed_from.end();
+        });
+    }
+    return found == all.end() ? nullptr : &*found;
 }
 
 /// `NAME=VALUE` by the attribute's type, or `NAME:=JSON`. Throws Error with InvalidArgument.

@@ -60,11 +60,19 @@ def play_readme(examples, prefix, environment):
         sys.exit(f"hello printed {printed!r}")
 
 
+def check_scripts(examples):
+    """They are started by their names, as their first lines say."""
+    for script in examples.rglob("*.sh"):
+        if not os.access(script, os.X_OK):
+            sys.exit(f"{script} is not executable")
+
+
 def main(prefix, lib_folder, doc_folder, work, cxx, flags, link_flags, *components):
     prefix, work = pathlib.Path(prefix), pathlib.Path(work)
     shutil.rmtree(work, ignore_errors=True)
     examples = work / "examples"
     shutil.copytree(prefix / doc_folder / "examples", examples)
+    check_scripts(examples)
     programs = work / "bin"
     programs.mkdir()
     # The compiler of this build, with its flags: the library may need them.

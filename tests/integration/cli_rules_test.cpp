@@ -122,6 +122,60 @@ void expect_live(const std::string& told) {
     EXPECT_THAT(told, HasSubstr("  <id>: is in the exception expensive\n"));
 }
 
+// An attribute has another type and name, and an exception another condition.
+TEST_F(CliRules, diff_counts_who_leaves_an_exception_and_who_stays) {
+    const std::string older = R"(workflow: order
+version: 1
+rules:
+  evolution: follow
+  on_idle: wait
+  attributes: {price: {external: true}, state: {external: true}}
+  triggers: {bill: {when: state = 'open', writes: []}}
+  exceptions: {bad: state = 'bad'}
+  final: {done: state = 'done'}
+)";
+    std::string newer = std::regex_replace(older, std::regex("version: 1"), "version: 2");
+    newer = std::regex_replace(
+        newer, std::regex("price: .external"), "cost: {type: integer, renamed_from: price, external"
+    );
+    newer = std::regex_replace(newer, std::regex("'bad'"), "'worse'");
+    file("order.yaml", older);
+    file("newer.yaml", newer);
+    good({"start", "order.yaml", "-i", R"({"state":"bad"})"});
+    good({"start", "order.yaml", "-i", R"({"state":"open","price":"dear"})"});
+    good({"start", "order.yaml", "--key", "A", "-i", R"({"state":"open"})"});
+    const std::string shown = without_ids(good({"rules", "diff", "order.yaml", "newer.yaml"}));
+    EXPECT_THAT(
+        shown,
+        HasSubstr("3 live instances of v1 examined, 1 would change, 1 stays on its version\n")
+    );
+    EXPECT_THAT(shown, HasSubstr("  <id>: is no longer in the exception bad\n"));
+    EXPECT_THAT(
+        shown,
+        HasSubstr("  <id>: stays on its version: Its attribute \"cost\" cannot be converted to "
+                  "integer.\n")
+    );
+    const auto live =
+        Json::parse(good({"rules", "diff", "order.yaml", "newer.yaml", "--json"}))["live"];
+    ASSERT_EQ(live["changed"].size(), 1U);
+    EXPECT_EQ(live["changed"][0]["left_exception"], "bad");
+    ASSERT_EQ(live["stays"].size(), 1U);
+    EXPECT_EQ(live["stays"][0]["fault"], "Its attribute \"cost\" cannot be converted to integer.");
+}
+
+TEST_F(CliRules, write_knows_earlier_names) {
+    file("order.yaml", R"(workflow: order
+rules:
+  on_idle: wait
+  attributes: {cost: {type: integer, renamed_from: price, external: true}, state: {}}
+  triggers: {bill: {when: state = 'open', writes: []}}
+)");
+    good({"start", "order.yaml", "--key", "A", "-i", R"({"state":"open"})"});
+    // NAME=VALUE is read by the type of the attribute.
+    good({"write", "key:order/A", "price=200"});
+    EXPECT_THAT(good({"show", "key:order/A", "--json"}), HasSubstr(R"("cost":200)"));
+}
+
 TEST_F(CliRules, check_names_each_finding_with_its_place) {
     const Outcome outcome = run({"rules", "check", file("faulty.yaml", kFaulty)});
     EXPECT_EQ(outcome.code, 1);

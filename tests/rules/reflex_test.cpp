@@ -30,24 +30,52 @@ struct Column {
     std::string type;
     std::vector<std::string> values;    ///< as JSON
     std::vector<std::string> literals;  ///< as SQL
+    std::vector<std::string> limits{};  ///< values at the end of what the type has, and beyond it
 };
+
+std::string quoted_digits(const std::string& before, int count, char digit) {
+    return '"' + before + std::string(static_cast<std::size_t>(count), digit) + '"';
+}
 
 const std::vector<Column>& columns() {
     static const std::vector<Column> all{
         {"a", "text", {R"("x")", R"("y")", R"("it's \"ö\"\n")"}, {"'x'", "'y'", "$$z$$"}},
         {"b", "text", {R"("x")", R"("Y")", R"("\\")"}, {"'x'", "E'\\\\'", "'Y'"}},
-        {"n", "integer", {"0", "1", "2", "-3"}, {"0", "1", "2"}},
-        {"p", "numeric", {R"("1.50")", R"("2")", R"("-0.25")"}, {"1.5", "2", "0"}},
+        {"n",
+         "integer",
+         {"0", "1", "2", "-3"},
+         {"0", "1", "2"},
+         {"9223372036854775807", "-9223372036854775808", "9223372036854775808"}},
+        {"p",
+         "numeric",
+         {R"("1.50")", R"("2")", R"("-0.25")"},
+         {"1.5", "2", "0"},
+         {quoted_digits("", 1'000, '9'),
+          quoted_digits("-0.", 1'000, '7'),
+          quoted_digits("1", 1'000, '0'),
+          quoted_digits("0.", 1'001, '3'),
+          R"("1e1500")",
+          R"("-1e-1001")"}},
         {"r",
          "double",
          {"2.5", "1e+21", "-0.0001", "3", "1e-7", "-0.0", "0.30000000000000004", "1e15"},
-         {"2.5", "3", "'1e21'", "0"}},
+         {"2.5", "3", "'1e21'", "0"},
+         {"1.7976931348623157e+308", "-5e-324", R"("NaN")"}},
         {"f", "boolean", {"true", "false"}, {"true", "false"}},
         {"t",
          "timestamp",
          {R"("2026-11-21T08:30:00.000000Z")", R"("2026-11-21T10:00:00.250000+01:00")"},
-         {"timestamptz '2026-11-21 08:30:00+00'"}},
-        {"d", "date", {R"("2026-11-21")", R"("2024-02-29")"}, {"date '2025-01-01'"}},
+         {"timestamptz '2026-11-21 08:30:00+00'"},
+         {R"("0001-01-01T00:00:00.000000Z")",
+          R"("9999-12-31T23:59:59.999999Z")",
+          R"("10000-01-01T00:00:00.000000Z")",
+          R"("0001-01-01T00:00:00.000000+01:00")",
+          R"("9999-12-31T23:59:59.000000-01:00")"}},
+        {"d",
+         "date",
+         {R"("2026-11-21")", R"("2024-02-29")"},
+         {"date '2025-01-01'"},
+         {R"("0001-01-01")", R"("9999-12-31")", R"("10000-01-01")"}},
     };
     return all;
 }
@@ -107,7 +135,10 @@ std::string values(Dice& dice, const Shape& shape, int most, bool is_start) {
     for (const Column& column : all) {
         if (!dice.chance(100 * most / static_cast<int>(all.size()))) continue;
         const bool is_null = !is_start && dice.chance(25);
-        const std::string& value = is_start ? column.values.front() : dice.pick(column.values);
+        const bool is_limit = !column.limits.empty() && dice.chance(6);
+        const std::string& value = is_limit   ? dice.pick(column.limits)
+                                   : is_start ? column.values.front()
+                                              : dice.pick(column.values);
         text += fmt::format(
             "{}\"{}\":{}",
             text.empty() ? "" : ",",
@@ -124,6 +155,11 @@ class Pair {
     Pair(Session& session, const std::string& flow, Dice& dice)
         : session_(session), flow_(flow), dice_(dice), shape_{.is_simple = dice.chance(50)} {
         session_.run("SELECT ebb.create_flow('" + flow_ + "'); SET search_path = " + flow_);
+        // Times are read from rows as the session shows them.
+        session_.run(
+            "SET timezone = '" +
+            dice_.pick<std::string>({"UTC", "America/New_York", "Asia/Karachi"}) + "'"
+        );
         session_.run(fmt::format(
             "SELECT ebb.set_flow('{}', 'external_writes', '{}'),"
             " ebb.set_flow('{}', 'final_while_pending', '{}'), ebb.set_flow('{}', 'notify', "

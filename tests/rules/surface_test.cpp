@@ -188,6 +188,61 @@ TEST_F(Surface, increments_from_outside_add_up) {
     EXPECT_EQ(one.value("SELECT state::json #>> '{rules,values,n}' FROM ebb.instances"), "2");
 }
 
+// The lock is the claim of a job, and another one's lease is a claim, too.
+TEST_F(Surface, a_job_that_cannot_be_claimed_has_no_lock) {
+    const auto lock = [&](const std::string& wid, int tgid) {
+        return fmt::format("SELECT pg_try_advisory_xact_lock({}, {})", wid, tgid);
+    };
+    const std::string wid = start();
+    const std::string job = two.value("SELECT job FROM wed_claim('left', 1, 'other')");
+    EXPECT_EQ(one.value(lock(wid, 1)), "f");
+    EXPECT_EQ(one.value(lock(wid, 2)), "t");
+    two.run(fmt::format("SELECT wed_release('{}')", job));
+    EXPECT_EQ(one.value(lock(wid, 1)), "t");
+    two.run("SELECT wed_complete(job, '{\"l\": \"x\"}') FROM wed_claim('left')");
+    // As in WED-SQL, the lock of what does not exist is to be had. An UPDATE under it is not a
+    // write from outside, which it would be without a claim.
+    for (const int tgid : {1, 77}) {
+        EXPECT_EQ(one.value("BEGIN; " + lock(wid, tgid)), "t");
+        EXPECT_EQ(one.refusal("UPDATE wed_flow SET n = 7 WHERE wid = " + wid), "EB003");
+        EXPECT_NE(one.message.find("does not exist"), std::string::npos) << one.message;
+        one.run("ROLLBACK");
+    }
+    EXPECT_EQ(one.value(lock("4711", 1)), "t");
+    // One that does not exist leaves a real claim as it is.
+    one.run("BEGIN; " + lock(wid, 1) + "; " + lock(wid, 2));
+    one.run("UPDATE wed_flow SET r = 'x' WHERE wid = " + wid + "; COMMIT");
+    EXPECT_EQ(one.value("SELECT r FROM wed_flow WHERE wid = " + wid), "x");
+}
+
+TEST_F(Surface, a_lock_that_is_taken_twice_is_one_claim) {
+    const std::string wid = start();
+    const std::string lock = fmt::format("SELECT pg_try_advisory_xact_lock({}, 1)", wid);
+    one.run("BEGIN; " + lock);
+    EXPECT_EQ(one.value(lock), "t");
+    one.run("UPDATE wed_flow SET l = 'done' WHERE wid = " + wid + "; COMMIT");
+    EXPECT_EQ(
+        one.value("SELECT trw FROM wed_trace WHERE wid = " + wid + " ORDER BY seq DESC LIMIT 1"),
+        "left"
+    );
+}
+
+TEST_F(Surface, a_condition_with_an_empty_name_gets_one_and_names_are_explained) {
+    one.run("INSERT INTO wed_trig (cname, cpred, cfinal) VALUES ('', 'n = 5', true)");
+    EXPECT_EQ(one.value("SELECT cname FROM wed_trig WHERE cpred = 'n = 5'"), "final_4");
+    // A table that is imported has many rows.
+    EXPECT_EQ(
+        one.refusal("INSERT INTO wed_trig (tgid, cname, cpred, cfinal) VALUES (7, 'a b', 'n = 6', "
+                    "true)"),
+        "EB007"
+    );
+    EXPECT_NE(one.message.find("(cname, tgid 7)"), std::string::npos) << one.message;
+    for (const char* name : {"ebb", "pg_x"}) {
+        EXPECT_EQ(one.refusal(fmt::format("SELECT ebb.create_flow('{}')", name)), "EB007");
+        EXPECT_NE(one.message.find("which are reserved"), std::string::npos) << one.message;
+    }
+}
+
 TEST_F(Surface, a_process_of_ebb_and_sql_work_on_one_instance) {
     const std::string wid = start();
     const auto store = open_postgres_store({.url = url()});
@@ -247,6 +302,27 @@ TEST_F(Surface, a_condition_that_stays_true_for_a_time_fires_then) {
     EXPECT_EQ(
         one.value("SELECT wed_complete(job, '{\"r\": \"done\"}') FROM wed_claim('right')"), "F"
     );
+}
+
+TEST_F(Surface, the_trace_keeps_what_was_fired_and_stopped_before_its_call) {
+    const std::string wid = start();
+    const std::string fired = "SELECT trf FROM wed_trace WHERE seq = 1 AND wid = " + wid;
+    EXPECT_EQ(one.value(fired), "{left,right}");
+    const auto store = open_postgres_store({.url = url()});
+    const HandlerRegistry none;
+    Engine engine(*store, none, EngineOptions{.worker_id = "cpp"});
+    engine.run();
+    one.run(fmt::format("SELECT wed_recover({}, 1, 'stop')", wid));
+    while (one.value("SELECT trname FROM job_pool WHERE trname = 'left'") != "") {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(one.value(fired), "{left,right}");
+    // Neither a newer version nor the end of the instance changes what has been.
+    one.run("SELECT trigger_toggle(2)");
+    one.run(fmt::format("SELECT wed_cancel({})", wid));
+    while (one.value("SELECT ebb_status FROM st_status") != "cancelled") std::this_thread::yield();
+    EXPECT_EQ(one.value(fired), "{left,right}");
+    engine.drain(10s);
 }
 
 TEST_F(Surface, a_row_that_is_held_does_not_stop_a_process_of_ebb) {
@@ -480,6 +556,91 @@ TEST_F(Surface, an_attribute_is_a_binary_number_and_never_a_document) {
     ) << one.message;
     EXPECT_EQ(one.refusal("INSERT INTO wed_attr (aname, atype) VALUES ('x', 'json')"), "EB007");
     EXPECT_NE(one.message.find("A document is kept as a text"), std::string::npos) << one.message;
+}
+
+// The kernel reads what the surface writes, so both have the same limits.
+struct Limit {
+    const char* type;
+    const char* last;    ///< SQL of the last value that is allowed
+    const char* beyond;  ///< SQL of the first that is not
+    const char* allowed;
+};
+
+const std::vector<Limit> kLimits{
+    {"numeric",
+     "'1e1000'::numeric - 1",
+     "'1e1000'::numeric",
+     "a decimal number of at most 1,000 digits before and after the point"},
+    {"numeric", "'1e-1000'::numeric", "'-1e-1001'::numeric", "at most 1,000 digits"},
+    {"date", "date '9999-12-31'", "date '10000-01-01'", "a date of the years 1 to 9999"},
+    {"date", "date '0001-01-01'", "date '0001-12-31 BC'", "a date of the years 1 to 9999"},
+    {"timestamp",
+     "timestamptz '9999-12-31 23:59:59.999999Z'",
+     "timestamptz '10000-01-01 00:00:00Z'",
+     "a time of the years 1 to 9999 (UTC)"},
+    {"timestamp",
+     "timestamptz '0001-01-01 00:00:00Z'",
+     "timestamptz '0001-12-31 23:59:59Z BC'",
+     "a time of the years 1 to 9999 (UTC)"},
+};
+
+TEST_F(Surface, values_that_the_kernel_cannot_read_are_refused) {
+    int number = 0;
+    for (const char* zone : {"UTC", "America/New_York", "Asia/Karachi"}) {
+        one.run(fmt::format("SET timezone = '{}'", zone));
+        for (const Limit& limit : kLimits) {
+            SCOPED_TRACE(fmt::format("{} {}", zone, limit.beyond));
+            const std::string name = fmt::format("v{}", ++number);
+            const auto refused = [&](const std::string& sql, const char* state) {
+                EXPECT_EQ(one.refusal(sql), state);
+                EXPECT_NE(one.message.find(limit.allowed), std::string::npos) << one.message;
+            };
+            const std::string beyond = one.quote(one.value(fmt::format("SELECT {}", limit.beyond)));
+            const auto add = [&](const std::string& initial) {
+                return fmt::format(
+                    "INSERT INTO wed_attr (aname, atype, adv, external)"
+                    " VALUES ('{}', '{}', {}, true)",
+                    name,
+                    limit.type,
+                    initial
+                );
+            };
+            refused(add(beyond), "EB007");
+            one.run(add("NULL"));
+            refused(
+                fmt::format("INSERT INTO wed_flow ({}) VALUES ({})", name, limit.beyond), "EB008"
+            );
+            const std::string wid = one.value(
+                fmt::format("INSERT INTO wed_flow ({}) VALUES ({}) RETURNING wid", name, limit.last)
+            );
+            refused(
+                fmt::format("UPDATE wed_flow SET {} = {} WHERE wid = {}", name, limit.beyond, wid),
+                "EB008"
+            );
+            refused(
+                fmt::format(
+                    "SELECT wed_write({}, jsonb_build_object('{}', ({})::text))",
+                    wid,
+                    name,
+                    limit.beyond
+                ),
+                "EB008"
+            );
+            EXPECT_EQ(
+                one.value(fmt::format(
+                    "SELECT {0} = {1} FROM wed_flow WHERE wid = {2}", name, limit.last, wid
+                )),
+                "t"
+            );
+        }
+    }
+    // A process of Ebb reads all that there is.
+    const auto store = open_postgres_store({.url = url()});
+    const HandlerRegistry none;
+    Engine engine(*store, none, EngineOptions{.worker_id = "cpp"});
+    for (const auto& row : one.run("SELECT instance_id FROM wed_flow")) {
+        EXPECT_NO_THROW(engine.show(*InstanceId::parse(row[0]))) << row[0];
+    }
 }
 
 TEST(SurfaceUsual, is_decided_by_the_short_functions) {

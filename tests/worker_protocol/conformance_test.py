@@ -2,9 +2,10 @@
 """What every client for remote workers has to do, against a real `ebb serve`:
 conformance_test.py REPOSITORY EBB STORE COMMAND...
 
-COMMAND FOLDER runs the worker of the kit: the handlers `add`, `flaky`, `refuse`, `ask`, `hold`, `tell` and
-`undo` of worker.py. It gets EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_SLOTS, EBB_LEASE and EBB_PATIENCE (the
-last two in seconds). Beside the program worker.* is client.*, which uses the rest of the client.
+COMMAND FOLDER runs the worker of the kit: the handlers `add`, `flaky`, `refuse`, `ask`, `hold`, `tell`,
+`odd` and `undo` of worker.py. It gets EBB_URL, EBB_TOKEN, EBB_WORKER_ID, EBB_SLOTS, EBB_LEASE and
+EBB_PATIENCE (the last two in seconds). Beside the program worker.* is client.*, which uses the rest of the
+client.
 """
 
 import contextlib
@@ -40,6 +41,7 @@ WORKFLOWS = {
     "timing": "steps: [{step: hold, timeout: 1s, max_attempts: 1}]",
     "telling": "steps: [tell]",
     "deciding": "steps: [{decision: approve, roles: [boss]}]",
+    "odd": "steps: [{step: odd, max_attempts: 2, backoff: {initial: 1ms}}]",
     "freezing": "on_error: dead_letter\nsteps: [{step: add, max_attempts: 1}]",
 }
 
@@ -271,6 +273,27 @@ class Conformance(unittest.TestCase):
         self.assertEqual((status, error["code"]), ("failed", "no_amount"))
         self.assertEqual(self.lines("undo"), ["True 3"])
         self.assertEqual(len(self.history(instance, "step_retried")), 0)
+
+    def test_what_cannot_be_stored_fails_its_attempt_only(self):
+        self.work()
+        expected = {
+            "message": ("error", "a\ufffdb\ufffdcé"), "code": ("error", "the shop is closed"),
+            "details": ("error", "the shop is closed"), "exit": ("error", "leaves"),
+            "surrogate": ("invalid_output", ""), "number": ("invalid_output", "not JSON"),
+            "large": ("invalid_output", "too large"),
+        }
+        # All at once: those that come together with another are not its fault.
+        instances = {case: self.api.start("odd", case) for case in expected}
+        fine = [self.api.start("adding", {"a": number, "b": 0}) for number in range(5)]
+        for case, (code, text) in expected.items():
+            with self.subTest(case):
+                status, _, error = self.end_of(instances[case])
+                self.assertEqual((status, error["code"]), ("failed", code))
+                self.assertIn(text, error["message"])
+                retries = 1 if code == "error" else 0
+                self.assertEqual(len(self.history(instances[case], "step_retried")), retries)
+        for number, instance in enumerate(fine):
+            self.assertEqual(self.end_of(instance)[:2], ("completed", {"sum": number}))
 
     def test_pauses_until_a_signal_comes(self):
         self.work()

@@ -48,6 +48,14 @@ worker.add('tell', async (value, context) => {
   while (!mayGo()) await pause();
   return null;
 });
+worker.add('odd', (value, context) => {
+  if (value === 'message') throw new Error('a\0b\ud800c' + 'é'.repeat(60_000));
+  if (value === 'code') throw new Failure('the shop is closed', { code: 'c'.repeat(65) });
+  if (value === 'details') throw new Failure('the shop is closed', { code: 'c', details: '\ud800' });
+  if (value === 'exit') throw 'leaves';
+  context.log('\0' + 'é'.repeat(9_000));
+  return { surrogate: '\ud800', number: 1n, large: 'x'.repeat(1 << 20) }[value];
+});
 worker.add('undo', (value, { task }) => {
   note('undo', `${task.is_compensation ? 'True' : 'False'} ${value.output.sum}`);
 });

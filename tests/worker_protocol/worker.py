@@ -65,6 +65,20 @@ def tell(value, ctx):
     return None
 
 
+@worker.handler("odd")
+def odd(value, ctx):
+    if value == "message":
+        raise ValueError("a\0b\ud800c" + "é" * 60_000)
+    if value == "code":
+        raise Failure("the shop is closed", code="c" * 65)
+    if value == "details":
+        raise Failure("the shop is closed", code="c", details="\ud800")
+    if value == "exit":
+        sys.exit("leaves")
+    ctx.log("\0" + "é" * 9_000)
+    return {"surrogate": "\ud800", "number": float("nan"), "large": "x" * (1 << 20)}[value]
+
+
 @worker.handler("undo")
 def undo(value, ctx):
     note("undo", f"{ctx.is_compensation} {value['output']['sum']}")

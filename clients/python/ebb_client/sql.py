@@ -6,6 +6,7 @@ of handlers that did not use it are handed in together, in the transaction of th
 """
 
 import json
+import logging
 import os
 import queue
 import select
@@ -13,11 +14,12 @@ import signal
 import socket
 import threading
 import time
-import traceback
 
 from ._postgres import Notices, ask as _ask, connect as _connect, driver as _driver
 from ._postgres import quoted as _quoted, state_of as _state_of
-from .handlers import Failure, Handlers, Pause, Result, Stopped
+from .handlers import Failure, Handlers, Pause, Result, Stopped, json_text, plain_text, report_of
+
+_log = logging.getLogger("ebb_client.sql")
 
 __all__ = ["Context", "Failure", "Pause", "Result", "Stopped", "Worker"]
 
@@ -28,6 +30,9 @@ _CLAIM = "SELECT {} FROM {}.work_claim(%s, %s)"
 _NEXT = "SELECT {} FROM {}.work_next(%s, %s::jsonb, %s)"
 _TOGETHER_MAX = 1000
 _SESSION_GONE = "EB010"
+# An output that is too large, or has a character that jsonb does not have: as in Ebb's own workers, the same
+# attempt again would end in the same way.
+_INVALID_OUTPUT = {"EB011", "22P05"}
 _WAIT_MAX = 20.0
 _PAUSE_MAX = 5.0
 
@@ -43,6 +48,7 @@ class Context:
         self._stop = threading.Event()
         self._open = None
         self._has_opened = False
+        self._failure = None  # the message of the one that is reported
 
     @property
     def connection(self):
@@ -202,7 +208,7 @@ class Worker(Handlers):
         except _driver.Error as error:
             if self._has_lost_session(error):
                 raise
-            self._give_up(context)
+            self._refuse(context, control, error)
 
     @staticmethod
     def _has_lost_session(error):
@@ -264,10 +270,11 @@ class Worker(Handlers):
             text = None
             try:
                 text = self._run(context, opened)
-            except _driver.Error:
-                # Nothing is committed, or it is in doubt: the lease ends, or the outcome is there.
-                kept[0] = None
-                self._give_up(context)
+            except Exception as error:  # pylint: disable=broad-except
+                if not self._is_refused(context, kept[0], error):
+                    # Nothing is committed, or it is in doubt: the lease ends, or the outcome is there.
+                    kept[0] = None
+                    self._give_up(context)
             with self._lock:
                 if text is None:
                     del self._running[context.job]
@@ -282,7 +289,7 @@ class Worker(Handlers):
         try:
             value = self._handlers[context.handler](context.input, context)
             result = value if isinstance(value, Result) else Result(value)
-            output = json.dumps(result.output, allow_nan=False)
+            output = json_text(result.output)
             if not context._has_opened:
                 handle = f',"handle":{json.dumps(result.handle)}' if result.handle else ""
                 return f'{{"job":{json.dumps(context.job)},"output":{output}{handle}}}'
@@ -290,13 +297,11 @@ class Worker(Handlers):
         except Pause:
             opened().rollback()
             report = ("work_pause",)
-        except Failure as failure:
+        except (Exception, SystemExit) as error:  # pylint: disable=broad-except
             opened().rollback()
-            report = self._failure(**failure.report)
-        except Exception as error:  # pylint: disable=broad-except
-            opened().rollback()
-            message = "".join(traceback.format_exception_only(type(error), error)).strip()
-            report = self._failure(message[:60_000])
+            said = report_of(error)
+            context._failure = said["message"]
+            report = self._failure(**said)
         answer = _ask(opened(), *self._call(report[0], self._session, context.job, *report[1:]))[0][0]
         if answer == "stale":
             opened().rollback()
@@ -307,6 +312,29 @@ class Worker(Handlers):
     def _failure(self, message, code="error", permanent=False, retry_after=None, details=None):
         return ("work_fail", message, code, permanent, retry_after,
                 None if details is None else json.dumps(details))
+
+    def _is_refused(self, context, connection, error):
+        """Whether the database has refused the outcome, and not the connection been lost."""
+        if connection is None or connection.closed or _state_of(error) == _SESSION_GONE:
+            return False
+        try:
+            connection.rollback()
+            self._refuse(context, connection, error)
+            connection.commit()
+            return True
+        except _driver.Error:
+            return False
+
+    def _refuse(self, context, connection, error):
+        """Reports an outcome that cannot be stored as a failure."""
+        is_invalid = _state_of(error) in _INVALID_OUTPUT
+        message = plain_text(f"The outcome was refused: {str(error).strip()}")
+        if context._failure is not None:
+            message = plain_text(f"{context._failure}\n{message}")
+            is_invalid = False
+        _log.warning("%s: %s", context.job, message)
+        _ask(connection, *self._call("work_fail", self._session, context.job, message,
+                                     "invalid_output" if is_invalid else "error", is_invalid))
 
     def _give_up(self, context):
         """The outcome of the call is not known. If it was not kept, the call is made again."""

@@ -16,6 +16,7 @@ import threading
 
 from ._postgres import Notices, ask as _ask, connect as _connect, driver as _driver
 from ._postgres import quoted as _quoted, state_of as _state_of, tell as _tell
+from .handlers import plain_text
 
 __all__ = ["BaseClass", "WEDWorkerTemplate"]
 
@@ -25,7 +26,6 @@ _PAGE = 100  # jobs that one look at the pool takes
 _PAUSE_MIN, _PAUSE_MAX = 0.1, 5.0  # seconds before it connects again
 _POLL = 0.5  # seconds between looks when a retry is due: a process of Ebb makes it ready
 _TRIES_MAX = 5  # of a transaction that another one was faster than
-_MESSAGE_MAX = 60_000
 _TRY_AGAIN = {"40001", "40P01", "55P03"}
 # Another one was faster, or the instance has ended or ebbs back: there is nothing to do any more.
 _GONE = {"EB002", "EB003", "EB009"}
@@ -240,7 +240,7 @@ class BaseClass(abc.ABC):
         if state in _GONE or state in _REFUSED_FOR_NOW:
             _log.info("%s: %s of instance %s: %s", self.trname, state, wid, error)
             return False
-        message = f"{type(error).__name__}: {error}".strip()[:_MESSAGE_MAX]
+        message = plain_text(f"{type(error).__name__}: {error}".strip())
         _log.warning("%s: instance %s: %s", self.trname, wid, message)
         self._report(wid, tgid, job and job[0], message, state in _REFUSED_FOR_GOOD)
         return False

@@ -7,13 +7,19 @@ import random
 import signal
 import threading
 import time
-import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 from .client import NOT_NOW, Problem
-from .handlers import Failure, Handlers, Pause, Result, Stopped
+from .handlers import Failure, Handlers, Pause, Result, Stopped, json_text, plain_text, report_of
+
+_log = logging.getLogger(__name__)
 
 _REMEMBERED = 4096
+_TOGETHER_MAX = 64
+_LINE_BYTES_MAX = 8 << 10
+_PROGRESS_BYTES_MAX = 16 << 10
+_NOT_ALLOWED = (400, 413)  # what the request says is not allowed, or too large
+_LEVELS = ("debug", "info", "warning", "error")
 _OUTPUT_BYTES_MAX = 1 << 20
 _LAST_WORDS = 2.0  # seconds for a request after `stop`
 
@@ -51,11 +57,15 @@ class Context:
             raise Stopped(f"{self.step} is to stop")
 
     def log(self, message, level="info"):
-        """Writes to the log of the server."""
-        self._worker._note(self.token, line={"level": level, "message": message})
+        """Writes to the log of the server. `level`: debug, info, warning or error."""
+        if level not in _LEVELS:
+            raise ValueError(f'The level of a log line is debug, info, warning or error, not "{level}".')
+        self._worker._note(self.token, line={"level": level, "message": plain_text(message, _LINE_BYTES_MAX)})
 
     def progress(self, value):
-        """Shows how far the call has come. Only the newest value is kept."""
+        """Shows how far the call has come. Only the newest value is kept. It has at most 16 KiB of JSON."""
+        if len(json_text(value)) > _PROGRESS_BYTES_MAX:
+            raise ValueError("A progress has at most 16 KiB of JSON.")
         self._worker._note(self.token, progress=value)
 
     def pause(self):
@@ -76,6 +86,8 @@ class Worker(Handlers):
         self._running = {}  # by token
         self._done = collections.OrderedDict()  # by token: reports that are not recorded
         self._notes = {}
+        self._together = _TOGETHER_MAX  # how many reports a request has
+        self._refused = None  # the task whose outcome the server has refused
         self._finished = collections.OrderedDict()  # tokens, so that no answer runs one twice
         self._session = None
         self._is_asking = False  # a poll is open that may bring tasks
@@ -135,7 +147,7 @@ class Worker(Handlers):
                 if not is_asking and not is_working:
                     end = end or time.monotonic() + self.client.patience
                     if time.monotonic() > end:
-                        logging.getLogger(__name__).warning(
+                        _log.warning(
                             "%s cannot report %d results: the server is away. The steps are called again.",
                             self.worker_id, len(self._done))
                         return
@@ -258,15 +270,12 @@ class Worker(Handlers):
             value = self._handlers[context.handler](context.input, context)
             result = value if isinstance(value, Result) else Result(value)
             report = {"completed": {"output": result.output, "handle": result.handle}}
-            if len(json.dumps(result.output, allow_nan=False)) > _OUTPUT_BYTES_MAX:
+            if len(json_text(result.output)) > _OUTPUT_BYTES_MAX:
                 raise Failure("The output is too large.", code="invalid_output", permanent=True)
         except Pause:
             report = {"paused": True}
-        except Failure as failure:
-            report = {"failed": failure.report}
-        except Exception as error:  # pylint: disable=broad-except
-            message = "".join(traceback.format_exception_only(type(error), error)).strip()
-            report = {"failed": {"message": message[:60_000], "code": "error"}}
+        except (Exception, SystemExit) as error:  # pylint: disable=broad-except
+            report = {"failed": report_of(error)}
         with self._news:
             del self._running[context.token]
             self._done[context.token] = {"task": context.token, **report}
@@ -283,6 +292,24 @@ class Worker(Handlers):
                     lines.append(line)
             self._news.notify_all()
 
+    def _refuse(self, done, problem):
+        """The server refuses a request as a whole. The next one has a single report; if that is refused, its
+        attempt fails."""
+        token = done[0]["task"] if done else None
+        if problem.status not in _NOT_ALLOWED or token in (None, self._refused):
+            raise problem
+        if len(done) > 1:
+            self._together = 1
+            return
+        self._refused = token
+        failed = done[0].get("failed")
+        message = f"The outcome was refused: {problem.detail}"
+        _log.warning("%s: %s", self.worker_id, message)
+        report = {"message": plain_text(f"{failed['message']}\n{message}"), "code": "error"} if failed else {
+            "message": plain_text(message), "code": "invalid_output", "permanent": True}
+        with self._news:
+            self._done[token] = {"task": token, "failed": report}
+
     def _report_loop(self):
         pause = 0.02
         while not self._is_over:
@@ -290,10 +317,15 @@ class Worker(Handlers):
                 if not self._done and not self._notes:
                     self._news.wait(0.5)
                     continue
-                done = list(self._done.values())[:64]
+                done = list(self._done.values())[:self._together]
                 notes, self._notes = list(self._notes.values())[:64], dict(list(self._notes.items())[64:])
-            answer = self._send("/worker/complete", {"done": done, "notes": notes})
+            try:
+                answer = self._send("/worker/complete", {"done": done, "notes": notes})
+            except Problem as problem:
+                self._refuse(done, problem)
+                continue
             if answer:
+                self._together = _TOGETHER_MAX
                 self._take(answer)
             with self._news:
                 if answer is None:

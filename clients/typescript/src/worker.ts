@@ -3,6 +3,11 @@ import { Client, Problem, TlsError, sleep } from './client.js';
 
 const REMEMBERED = 4096;
 const OUTPUT_BYTES_MAX = 1 << 20;
+const MESSAGE_BYTES_MAX = 60_000;
+const LINE_BYTES_MAX = 8 << 10;
+const PROGRESS_BYTES_MAX = 16 << 10;
+const TOGETHER_MAX = 64;
+const NOT_ALLOWED = [400, 413]; // what the request says is not allowed, or too large
 const LAST_WORDS = 2_000; // milliseconds for a request after `stop`
 
 export interface FailureOptions {
@@ -13,12 +18,26 @@ export interface FailureOptions {
   details?: unknown;
 }
 
-/** A failure with a code. Any other exception is a failure with the code `error`. */
+/**
+ * A failure with a code. Any other exception is a failure with the code `error`. Throws a RangeError if the code
+ * cannot be stored.
+ */
 export class Failure extends Error {
   constructor(message: string, readonly options: FailureOptions = {}) {
     super(message);
     this.name = 'Failure';
+    const { code = 'error' } = options;
+    if (/^[A-Za-z0-9_.-]{1,64}$/.test(code)) return;
+    const allowed = 'A code has 1 to 64 letters, digits, "_", "-" and "."';
+    throw new RangeError(`${allowed}, not "${code.slice(0, 100)}". The failure was: ${message}`);
   }
+}
+
+/** The text as every store can keep it: without NUL and lone surrogates, and not longer. */
+function plainText(text: unknown, bytesMax = MESSAGE_BYTES_MAX): string {
+  const plain = String(text).slice(0, bytesMax).replace(/\0|[\ud800-\udfff]/gu, '\ufffd');
+  const bytes = new TextEncoder().encode(plain);
+  return new TextDecoder().decode(bytes.subarray(0, bytesMax), { stream: true });
 }
 
 /** Ends the call without a result: the handler is called again when a signal with the step's name arrives. */
@@ -64,11 +83,24 @@ interface Note {
   log?: { level: LogLevel; message: string }[];
 }
 
+interface Report {
+  task: string;
+  completed?: object;
+  failed?: { message: string; code: string; permanent?: boolean };
+  paused?: boolean;
+}
+
+const bytesOf = (text: string) => new TextEncoder().encode(text).length;
+
 /** One call. */
 export class Context {
   private readonly stopping = new AbortController();
 
-  constructor(readonly task: Task, private readonly note: (change: (note: Note) => void) => void) {}
+  constructor(
+    readonly task: Task,
+    private readonly note: (change: (note: Note) => void) => void,
+    private readonly encode: (value: unknown) => string = JSON.stringify,
+  ) {}
 
   /** Fires when the result is not wanted any more: timeout, cancel, or a lost lease. */
   get signal(): AbortSignal {
@@ -84,12 +116,13 @@ export class Context {
   log(message: string, level: LogLevel = 'info') {
     this.note((note) => {
       note.log ??= [];
-      if (note.log.length < 100) note.log.push({ level, message });
+      if (note.log.length < 100) note.log.push({ level, message: plainText(message, LINE_BYTES_MAX) });
     });
   }
 
-  /** Shows how far the call has come. Only the newest value is kept. */
+  /** Shows how far the call has come. Only the newest value is kept. It has at most 16 KiB of JSON. */
   progress(value: unknown) {
+    if (bytesOf(this.encode(value)) > PROGRESS_BYTES_MAX) throw new RangeError('A progress has at most 16 KiB of JSON.');
     this.note((note) => (note.progress = value));
   }
 
@@ -115,7 +148,9 @@ export interface WorkerOptions {
 export class Worker {
   private readonly handlers = new Map<string, Handler>();
   private readonly running = new Map<string, Context>();
-  private readonly done = new Map<string, object>(); // reports that are not recorded
+  private readonly done = new Map<string, Report>(); // reports that are not recorded
+  private together = TOGETHER_MAX; // how many reports a request has
+  private refused?: string; // the task whose outcome the server has refused
   private readonly finished = new Set<string>(); // tokens, so that no answer runs one twice
   private notes = new Map<string, Note>();
   private session = '';
@@ -288,7 +323,7 @@ export class Worker {
     for (const task of answer.tasks) {
       const token = task.task;
       if (this.running.has(token) || this.done.has(token) || this.finished.has(token)) continue;
-      const context = new Context(task, (change) => this.change(token, change));
+      const context = new Context(task, (change) => this.change(token, change), (value) => this.client.encode(value));
       this.running.set(token, context);
       void this.call(context);
     }
@@ -302,13 +337,11 @@ export class Worker {
   }
 
   private async call(context: Context) {
-    let report: object;
+    let report: Omit<Report, 'task'>;
     try {
       const value = await this.handlers.get(context.task.handler)!(context.task.input, context);
       const result = value instanceof Result ? value : new Result(value ?? null);
-      if (this.client.encode(result.output).length > OUTPUT_BYTES_MAX) {
-        throw new Failure('The output is too large.', { code: 'invalid_output', permanent: true });
-      }
+      this.checkOutput(result.output);
       report = { completed: { output: result.output, handle: result.handle } };
     } catch (error) {
       report = error instanceof Pause ? { paused: true } : { failed: failureOf(error) };
@@ -316,6 +349,17 @@ export class Worker {
     this.running.delete(context.task.task);
     this.done.set(context.task.task, { task: context.task.task, ...report });
     this.wake();
+  }
+
+  private checkOutput(output: unknown) {
+    const invalid = { code: 'invalid_output', permanent: true };
+    let bytes = 0;
+    try {
+      bytes = bytesOf(this.client.encode(output));
+    } catch (error) {
+      throw new Failure(`The output is not JSON: ${plainText(error)}`, invalid);
+    }
+    if (bytes > OUTPUT_BYTES_MAX) throw new Failure('The output is too large.', invalid);
   }
 
   /** Until there is something to send, or half a second has gone by. */
@@ -338,11 +382,20 @@ export class Worker {
       }
       const notes = [...this.notes.values()].slice(0, 64);
       for (const note of notes) this.notes.delete(note.task);
-      const done = [...this.done.values()].slice(0, 64);
-      const answer = await this.send('/worker/complete', { done, notes });
+      const done = [...this.done.entries()].slice(0, this.together);
+      let answer: any;
+      try {
+        answer = await this.send('/worker/complete', { done: done.map(([, report]) => report), notes });
+      } catch (error) {
+        this.refuse(done, error);
+        continue;
+      }
       let isPending = !answer;
-      if (answer) this.take(answer);
-      else for (const note of notes) if (!this.notes.has(note.task)) this.notes.set(note.task, note);
+      if (answer) {
+        this.together = TOGETHER_MAX;
+        this.take(answer);
+      }
+      if (!answer) for (const note of notes) if (!this.notes.has(note.task)) this.notes.set(note.task, note);
       for (const result of answer?.results ?? []) {
         if (result.outcome === 'pending') isPending = true;
         else this.finish(result.task);
@@ -350,6 +403,29 @@ export class Worker {
       pause = isPending ? Math.min(pause * 2, 2_000) : 20;
       if (isPending) await sleep(pause, this.over.signal);
     }
+  }
+
+  /**
+   * The server refuses a request as a whole. The next one has a single report; if that is refused, its attempt
+   * fails.
+   */
+  private refuse(done: [string, Report][], error: unknown) {
+    const token = done[0]?.[0];
+    const isAllowed = !(error instanceof Problem) || !NOT_ALLOWED.includes(error.status);
+    if (isAllowed || token === undefined || token === this.refused) throw error;
+    if (done.length > 1) {
+      this.together = 1;
+      return;
+    }
+    this.refused = token;
+    const text = `The outcome was refused: ${error.detail}`;
+    console.warn(`${this.options.workerId}: ${text}`);
+    const said = done[0]![1].failed?.message;
+    const failed =
+      said === undefined
+        ? { message: plainText(text), code: 'invalid_output', permanent: true }
+        : { message: plainText(`${said}\n${text}`), code: 'error' };
+    this.done.set(token, { task: token, failed });
   }
 
   private finish(token: string) {
@@ -362,11 +438,11 @@ export class Worker {
   }
 }
 
-function failureOf(error: unknown): object {
-  if (!(error instanceof Failure)) return { message: String(error).slice(0, 60_000), code: 'error' };
+function failureOf(error: unknown): NonNullable<Report['failed']> {
+  if (!(error instanceof Failure)) return { message: plainText(error), code: 'error' };
   const { code = 'error', permanent = false, retryAfter, details } = error.options;
   return {
-    message: error.message,
+    message: plainText(error.message),
     code,
     permanent,
     ...(retryAfter === undefined ? {} : { retry_after: `${Math.round(retryAfter)}ms` }),

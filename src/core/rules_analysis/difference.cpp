@@ -444,7 +444,7 @@ LiveState state_in(const rules::Program& program, const Json& attributes) {
         const rules::Coerced coerced = converted(attribute.type, to_text(value));
         if (!coerced.fault.empty()) {
             live.fault = fmt::format(
-                "The attribute \"{}\" ({}) cannot have its value.",
+                "Its attribute \"{}\" cannot be converted to {}.",
                 attribute.name,
                 to_string(attribute.type)
             );
@@ -461,6 +461,15 @@ std::optional<bool> value_of(const Predicate& condition, const predicate::Row& r
     } catch (const PredicateError&) {
         return std::nullopt;
     }
+}
+
+std::string first_of(
+    const std::vector<rules::Program::Condition>& conditions, const predicate::Row& row
+) {
+    for (const rules::Program::Condition& each : conditions) {
+        if (value_of(each.when, row) == true) return each.name;
+    }
+    return {};
 }
 
 }  // namespace
@@ -483,18 +492,17 @@ LiveChange examine_live(
     if (!live.fault.empty()) return change;
     const predicate::Row row = after.row_of(live.state);
     const predicate::Row old_row = before.row_of(old_state.state);
-    const auto first_of = [&](const std::vector<rules::Program::Condition>& conditions) {
-        for (const rules::Program::Condition& each : conditions) {
-            if (value_of(each.when, row) == true) return each.name;
-        }
-        return std::string();
-    };
-    change.final_condition = first_of(after.finals());
-    if (change.final_condition.empty()) change.exception = first_of(after.exceptions());
+    change.final_condition = first_of(after.finals(), row);
+    const std::string was =
+        first_of(before.finals(), old_row).empty() ? first_of(before.exceptions(), old_row) : "";
+    const std::string is =
+        change.final_condition.empty() ? first_of(after.exceptions(), row) : std::string();
+    if (is != was) change.exception = is;
+    if (is.empty()) change.left_exception = was;
     for (const rules::Program::Condition& each : after.invariants()) {
         if (value_of(each.when, row) == false) change.violated.push_back(each.name);
     }
-    const bool fires = change.final_condition.empty() && change.exception.empty();
+    const bool fires = change.final_condition.empty() && is.empty();
     for (const rules::Program::Rule& rule : after.triggers()) {
         const bool is_pending =
             std::find(pending.begin(), pending.end(), rule.name) != pending.end();

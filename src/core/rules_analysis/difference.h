@@ -39,11 +39,13 @@ struct LiveChange {
     std::vector<std::string> violated{};   ///< invariants that are false: writes are refused
     std::string final_condition{};         ///< it would end
     std::string exception{};               ///< it would be in this exception
-    std::string fault{};                   ///< a value that the newer type cannot have, ...
+    std::string left_exception{};          ///< it is in this exception, and would no longer be
+    std::string fault{};                   ///< why it stays on its version
 
+    /// Also if it stays on its version.
     bool is_empty() const {
         return fires.empty() && no_longer.empty() && violated.empty() && final_condition.empty() &&
-               exception.empty() && fault.empty();
+               exception.empty() && left_exception.empty();
     }
 };
 

@@ -201,6 +201,21 @@ class Workers(unittest.TestCase):
         # A process of Ebb would decide what follows: until then it is not offered again.
         self.assertEqual(self.rows("SELECT status FROM job_pool"), [("held",)])
 
+    def test_a_failure_that_no_text_of_the_database_can_have(self):
+        class Fails(BaseWorker.BaseClass):
+            def wed_trans(self, payload):
+                raise ValueError("a\0b\ud800c")
+
+        self.rows("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid")
+        worker = Fails("tr_aaa", dbs(self.flow), 30)
+        with self.assertLogs("ebb_client.wed", "WARNING") as log:
+            worker._open()
+            worker._look()
+            worker._close()
+        self.assertIn("ValueError: a\ufffdb\ufffdc", log.output[0])
+        if SERVER == "surface":
+            self.assertEqual(self.rows("SELECT status FROM job_pool"), [("held",)])
+
     @unittest.skipIf(SERVER == "reference", "v2 has no writes")
     def test_a_write_that_is_refused_fails_for_good(self):
         self.rows("UPDATE wed_trig SET writes = '{a3}' WHERE trname = 'tr_aaa' RETURNING 1")

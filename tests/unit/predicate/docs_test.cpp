@@ -12,6 +12,7 @@
 #include <ebb/json.h>
 
 #include "core/predicate/predicate.h"
+#include "core/rules/values.h"
 #include "ebb_test_dirs.h"
 
 namespace ebb {
@@ -42,7 +43,12 @@ Attributes attributes(const std::string& text) {
         if (pair.at(1).is_null()) {
             made.row.emplace_back();
         } else {
-            made.row.push_back(parse_datum(*type, pair.at(1).get<std::string>()).datum);
+            std::string value = pair.at(1).get<std::string>();
+            // An instance has a document as a write has stored it.
+            if (*type == predicate::Type::Json) {
+                value = rules::coerce(AttributeType::Document, Json::parse(value)).json;
+            }
+            made.row.push_back(parse_datum(*type, value).datum);
         }
     }
     return made;

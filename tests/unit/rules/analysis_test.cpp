@@ -461,7 +461,8 @@ TEST(RulesDifference, an_instance_that_does_not_follow_is_asked_nothing) {
         R"({"a":"other"})",
         {}
     );
-    EXPECT_NE(change.fault, "");
+    EXPECT_EQ(change.fault, "Its attribute \"a\" cannot be converted to integer.");
+    EXPECT_TRUE(change.is_empty()) << "it stays as it is";
     EXPECT_TRUE(change.fires.empty());
     EXPECT_TRUE(change.no_longer.empty());
 }
@@ -493,6 +494,21 @@ TEST(RulesDifference, says_for_which_values_a_condition_differs) {
         })
     );
     EXPECT_TRUE(compare(before, before).changes.empty());
+}
+
+TEST(RulesDifference, a_live_instance_leaves_an_exception) {
+    Definition before = sound();
+    before.rules->exceptions.push_back({"bad", "b = 'bad'"});
+    Definition after = before;
+    after.rules->exceptions[0].when = "b = 'worse'";
+    const rules::Program old_rules(*before.rules, transition_names(before));
+    const rules::Program new_rules(*after.rules, transition_names(after));
+    const char* attributes = R"({"a":"paid","b":"bad","c":null})";
+    const LiveChange change = examine_live(old_rules, new_rules, attributes, {});
+    EXPECT_EQ(change.left_exception, "bad");
+    EXPECT_FALSE(change.is_empty());
+    // One that is in the same exception under both versions does not change.
+    EXPECT_TRUE(examine_live(old_rules, old_rules, attributes, {}).is_empty());
 }
 
 TEST(RulesDifference, a_live_instance_fires_what_is_newly_true) {

@@ -82,18 +82,28 @@ BEGIN
     END IF;
 END $work$;
 
+-- What values of a type are, as a sentence ends.
+CREATE OR REPLACE FUNCTION ebb.rules_allowed(type text) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT CASE $1
+        WHEN 'text' THEN 'a text' WHEN 'boolean' THEN 'true or false' WHEN 'integer' THEN 'a whole number of 64 bits'
+        WHEN 'double' THEN 'a number'
+        WHEN 'numeric' THEN 'a decimal number of at most 1,000 digits before and after the point'
+        WHEN 'uuid' THEN 'a text with a uuid'
+        WHEN 'date' THEN 'a text with a date of the years 1 to 9999, such as 2026-11-21'
+        ELSE 'a text with a time of the years 1 to 9999 (UTC), such as 2026-11-21T08:30:00Z'
+    END
+$work$;
+
 CREATE OR REPLACE FUNCTION ebb.rules_refuse_value(name text, type text, given jsonb) RETURNS void
 LANGUAGE plpgsql IMMUTABLE AS $work$
 BEGIN
-    RAISE EXCEPTION 'The attribute "%" (%) cannot be %; allowed is %.', $1, $2, left($3::text, 60), CASE $2
-        WHEN 'text' THEN 'a text' WHEN 'boolean' THEN 'true or false' WHEN 'integer' THEN 'a whole number of 64 bits'
-        WHEN 'double' THEN 'a number' WHEN 'numeric' THEN 'a decimal number' WHEN 'uuid' THEN 'a text with a uuid'
-        WHEN 'date' THEN 'a text with a date, such as 2026-11-21'
-        ELSE 'a text with a time, such as 2026-11-21T08:30:00Z'
-    END USING ERRCODE = 'EB008';
+    RAISE EXCEPTION 'The attribute "%" (%) cannot be %; allowed is %.', $1, $2, left($3::text, 60), ebb.rules_allowed($2)
+        USING ERRCODE = 'EB008';
 END $work$;
 
--- A value of a type that must be read, as the state holds it.
+-- A value of a type that must be read, as the state holds it. PostgreSQL's types have more values than the kernel can
+-- read.
 CREATE OR REPLACE FUNCTION ebb.rules_read(name text, type text, given jsonb) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, YMD'
@@ -117,7 +127,9 @@ BEGIN
             END IF;
             IF kind IN ('number', 'string') AND word ~ '^[[:space:]]*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?[[:space:]]*$' THEN
                 number := word::numeric;
-                RETURN to_jsonb(number::text);
+                IF abs(number) < 1e1000 AND scale(number) <= 1000 THEN
+                    RETURN to_jsonb(number::text);
+                END IF;
             END IF;
         WHEN 'double' THEN
             IF kind = 'number' THEN
@@ -128,15 +140,20 @@ BEGIN
                 RETURN to_jsonb(word::uuid::text);
             END IF;
         WHEN 'date' THEN
-            IF kind = 'string' AND word ~ '^[[:space:]]*[0-9]{4,}-[0-9]{1,2}-[0-9]{1,2}[[:space:]]*$' THEN
+            IF kind = 'string' AND word ~ '^[[:space:]]*[0-9]{4,}-[0-9]{1,2}-[0-9]{1,2}[[:space:]]*$'
+                AND word::date BETWEEN '0001-01-01' AND '9999-12-31'
+            THEN
                 RETURN to_jsonb(to_char(word::date, 'YYYY-MM-DD'));
             END IF;
         WHEN 'timestamp' THEN
-            IF kind = 'string' AND word ~ '^[[:space:]]*[0-9]{4,}-[0-9]{1,2}-[0-9]{1,2}' AND word !~* 'bc' THEN
+            -- A row has the time as its session shows it: in its zone, the year may be another one than in UTC.
+            IF kind = 'string' AND word ~ '^[[:space:]]*[0-9]{4,}-[0-9]{1,2}-[0-9]{1,2}' THEN
                 moment := word::timestamptz;
-                RETURN to_jsonb(
-                    to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-                );
+                IF moment >= '0001-01-01 00:00:00Z' AND moment < '10000-01-01 00:00:00Z' THEN
+                    RETURN to_jsonb(
+                        to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+                    );
+                END IF;
             END IF;
         ELSE
             NULL;

@@ -351,6 +351,8 @@ DECLARE
     trname text;
     token bigint;
     timeout bigint;
+    claim jsonb;
+    claims jsonb;
     ignored text;
 BEGIN
     IF one IS NULL THEN
@@ -360,18 +362,29 @@ BEGIN
         RETURN false;
     END IF;
     -- include: free_job
-    IF job IS NULL THEN
-        RETURN true;
+    -- One that is there and not free is claimed by a lease, or cannot be claimed now.
+    IF job IS NULL AND EXISTS (
+        SELECT 1 FROM ebb.instances AS i
+        JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
+        CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'triggers' || '{"name": "_EXCPT", "tgid": 0}') AS r
+        CROSS JOIN LATERAL jsonb_array_elements(i.state::jsonb -> 'tokens') AS k
+        WHERE i.id = one AND i.finished_at IS NULL AND (r ->> 'tgid')::bigint = wanted AND k -> 'node' = r -> 'name'
+    ) THEN
+        RETURN false;
     END IF;
-    PERFORM ebb.flow_check_right($1, 'work:' || trname);
-    -- The server ends a session that overstays, and the job is free.
-    ignored := set_config('ebb_surface.claims', (
-        coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]') || jsonb_build_array(
-            jsonb_build_object('flow', $1, 'wid', $2, 'tgid', wanted, 'job', job, 'is_leased', false)
-        )
-    )::text, true) || set_config('idle_in_transaction_session_timeout', least(
-        greatest(timeout / 1000, 1), 2147483647
-    )::text, true);
+    IF job IS NOT NULL THEN
+        PERFORM ebb.flow_check_right($1, 'work:' || trname);
+        -- The server ends a session that overstays, and the job is free.
+        ignored := set_config('idle_in_transaction_session_timeout', least(
+            greatest(timeout / 1000, 1), 2147483647
+        )::text, true);
+    END IF;
+    -- As there, the lock of a job that does not exist is to be had; an UPDATE under it is refused.
+    claim := jsonb_build_object('flow', $1, 'wid', $2, 'tgid', wanted, 'job', job, 'is_leased', false);
+    claims := coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]');
+    IF NOT claims @> jsonb_build_array(claim) THEN
+        ignored := set_config('ebb_surface.claims', (claims || claim)::text, true);
+    END IF;
     RETURN true;
 END $work$;
 

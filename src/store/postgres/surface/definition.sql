@@ -27,9 +27,9 @@ BEGIN
         WHEN $2 = 'double' THEN to_jsonb($3::double precision)
         ELSE to_jsonb($3)
     END);
-EXCEPTION WHEN data_exception THEN
-    RAISE EXCEPTION 'The default "%" of the attribute "%" is not a valid %.', left($3, 60), $1, $2
-        USING ERRCODE = 'EB007';
+EXCEPTION WHEN data_exception OR SQLSTATE 'EB008' THEN
+    RAISE EXCEPTION 'The attribute "%" (%) cannot have the default "%"; allowed is %.', $1, $2, left($3, 60),
+        ebb.rules_allowed($2) USING ERRCODE = 'EB007';
 END $work$;
 
 CREATE OR REPLACE FUNCTION ebb.flow_attributes(flow text) RETURNS jsonb

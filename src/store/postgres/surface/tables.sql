@@ -137,7 +137,7 @@ BEGIN
     IF NEW.cfinal OR NEW.cexcpt OR NEW.cinv THEN
         IF TG_OP = 'INSERT' THEN
             shown := CASE WHEN NEW.cfinal THEN '_FINAL' END;
-            NEW.cname := coalesce(NEW.cname, CASE
+            NEW.cname := coalesce(nullif(NEW.cname, ''), CASE
                 WHEN NEW.cfinal THEN 'final_' WHEN NEW.cexcpt THEN 'exception_' ELSE 'invariant_'
             END || NEW.tgid);
             NEW.tgname := coalesce(shown, NEW.cname);
@@ -146,9 +146,9 @@ BEGIN
         NEW.timeout := NULL;
         NEW.after := NULL;
         NEW.node := NULL;
-        PERFORM ebb.rules_check_name('condition', NEW.cname);
+        PERFORM ebb.rules_check_name(format('condition (cname, tgid %s)', NEW.tgid), NEW.cname);
     ELSE
-        PERFORM ebb.rules_check_name('transition', NEW.trname);
+        PERFORM ebb.rules_check_name(format('transition (trname, tgid %s)', NEW.tgid), NEW.trname);
         IF TG_OP = 'INSERT' AND to_regclass(format('%I.wed_trig_lower_trname_idx', own)) IS NOT NULL AND EXISTS (
             SELECT 1 FROM unnest(ebb.flow_rows(own, 'wed_trig', 'tgid')) AS r
             WHERE lower(r ->> 'trname') = lower(NEW.trname)
@@ -185,10 +185,10 @@ BEGIN
             RAISE EXCEPTION 'writes names "%", which is not an attribute.', left(strange, 64) USING ERRCODE = 'EB007';
         END IF;
         IF NEW.compensate IS NOT NULL THEN
-            PERFORM ebb.rules_check_name('compensation', NEW.compensate);
+            PERFORM ebb.rules_check_name(format('compensation (compensate, tgid %s)', NEW.tgid), NEW.compensate);
         END IF;
         IF NEW.queue IS NOT NULL THEN
-            PERFORM ebb.rules_check_name('queue', NEW.queue);
+            PERFORM ebb.rules_check_name(format('queue (queue, tgid %s)', NEW.tgid), NEW.queue);
         END IF;
     END IF;
     PERFORM ebb.rules_check(NEW.cpred, attributes, format('"%s"', NEW.tgname));
@@ -209,7 +209,7 @@ CREATE OR REPLACE FUNCTION ebb.create_flow(flow text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
     IF $1 IS NULL OR $1 !~ '^[a-z][a-z0-9_]{0,62}$' OR starts_with($1, 'pg_') OR $1 = 'ebb' THEN
-        RAISE EXCEPTION 'The name of a flow is a lower-case letter and up to 62 lower-case letters, digits and "_", not "%".',
+        RAISE EXCEPTION 'The name of a flow is a lower-case letter and up to 62 lower-case letters, digits and "_", and not "ebb" or "pg_…", which are reserved; this is "%".',
             left($1, 80) USING ERRCODE = 'EB007';
     END IF;
     IF EXISTS (SELECT 1 FROM ebb.workflows AS w WHERE w.name = $1) THEN

@@ -66,6 +66,24 @@ BEGIN
                ) AS exception, to_timestamp(i.updated_at / 1000000.0) AS since
         FROM %1$I.wed_flow AS f JOIN ebb.instances AS i ON i.id = f.instance_id;
 
+        -- What a start with these values has fired: the history keeps it only for what was called. Disabled triggers
+        -- and those that wait for their time fire nothing at once.
+        CREATE OR REPLACE FUNCTION %1$I._begun(version integer, vals jsonb) RETURNS SETOF text
+        LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+        DECLARE
+            program jsonb := (SELECT v.program FROM ebb.flow_versions AS v WHERE v.flow = %2$L AND v.version = $1);
+            others integer := jsonb_array_length(program -> 'invariants') + jsonb_array_length(program -> 'finals')
+                + jsonb_array_length(program -> 'exceptions');
+            m record;
+        BEGIN
+            IF program IS NOT NULL THEN
+                m := ebb.flow_match(%2$L, $1, program, $2);
+                RETURN QUERY SELECT x.t ->> 'name'
+                FROM jsonb_array_elements(program -> 'triggers') WITH ORDINALITY AS x (t, n)
+                WHERE x.t -> 'enabled' = 'true' AND x.t ->> 'after' IS NULL AND m.truth[others + x.n];
+            END IF;
+        END $f$;
+
         CREATE OR REPLACE VIEW %1$I.wed_trace AS
         SELECT f.wid, h.seq, CASE
                    WHEN h.type = 'started' THEN '_INIT'
@@ -80,6 +98,10 @@ BEGIN
                        SELECT _k ->> 'node' FROM json_array_elements(
                            CASE WHEN i.finished_at IS NULL THEN i.state::json -> 'tokens' END
                        ) AS _k WHERE _k ->> 'fired' = '2' AND _k ->> 'status' IS DISTINCT FROM 'waiting_timer'
+                       UNION
+                       SELECT b.name FROM ebb.history AS w
+                       CROSS JOIN LATERAL %1$I._begun(d.version, w.payload::jsonb) AS b (name)
+                       WHERE w.instance_id = i.id AND w.seq = 2 AND w.type = 'state_written' AND w.ref = 1
                    ) AS u ORDER BY 1
                ) ELSE ARRAY(
                    SELECT coalesce(m.handlers ->> _x, _x) FROM json_array_elements_text(h.payload::json -> 'fired') AS _x
