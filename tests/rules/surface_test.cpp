@@ -455,6 +455,12 @@ TEST_F(Surface, what_is_dropped_leaves_the_rows_and_what_is_the_user_s) {
     one.run("UPDATE j.wed_flow SET l = 'done'");
     one.run("DELETE FROM ebb.instances");
     EXPECT_EQ(one.value("SELECT count(*) FROM j.wed_flow"), "1");
+    EXPECT_EQ(
+        one.value(
+            "SELECT string_agg(proname, ' ') FROM pg_proc WHERE pronamespace = 'j'::regnamespace"
+        ),
+        "mine"
+    );
     one.run("DROP SCHEMA j CASCADE");
 }
 

@@ -298,6 +298,7 @@ BEGIN
             'DROP VIEW %1$I.job_pool, %1$I.st_status, %1$I.wed_trace, %1$I.wed_cond, %1$I.wed_trans, %1$I.ready,'
             ' %1$I.running, %1$I.late, %1$I.failed, %1$I.locked', $1
         );
+        EXECUTE format('DROP FUNCTION %I._begun(integer, jsonb)', $1);
         EXECUTE format('DROP TABLE %1$I.wed_attr, %1$I.wed_trig', $1);
     END IF;
     DELETE FROM ebb.flow_behind AS b WHERE b.flow = $1;
