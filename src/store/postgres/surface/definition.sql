@@ -193,7 +193,9 @@ DECLARE
         GROUP BY number ORDER BY number
     );
 BEGIN
-    EXECUTE format('DROP FUNCTION IF EXISTS %I._project(uuid, jsonb)', $1);  -- of an earlier installation
+    IF to_regprocedure(format('%I._project(uuid, jsonb)', $1)) IS NOT NULL THEN
+        EXECUTE format('DROP FUNCTION %I._project(uuid, jsonb)', $1);  -- of an earlier installation
+    END IF;
     EXECUTE format(
         $body$CREATE OR REPLACE FUNCTION %1$I._project(ids uuid[], vals jsonb[]) RETURNS void
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
