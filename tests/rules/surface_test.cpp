@@ -200,7 +200,7 @@ TEST_F(Surface, a_job_that_cannot_be_claimed_has_no_lock) {
     two.run(fmt::format("SELECT wed_release('{}')", job));
     EXPECT_EQ(one.value(lock(wid, 1)), "t");
     two.run("SELECT wed_complete(job, '{\"l\": \"x\"}') FROM wed_claim('left')");
-    // As in WED-SQL, the lock of what does not exist is to be had. An UPDATE under it is not a
+    // As in WED-SQL, a job that does not exist can be locked. An UPDATE under this lock is not a
     // write from outside, which it would be without a claim.
     for (const int tgid : {1, 77}) {
         EXPECT_EQ(one.value("BEGIN; " + lock(wid, tgid)), "t");

@@ -379,7 +379,7 @@ BEGIN
             greatest(timeout / 1000, 1), 2147483647
         )::text, true);
     END IF;
-    -- As there, the lock of a job that does not exist is to be had; an UPDATE under it is refused.
+    -- As there, a job that does not exist can be locked; an UPDATE under this lock is refused.
     claim := jsonb_build_object('flow', $1, 'wid', $2, 'tgid', wanted, 'job', job, 'is_leased', false);
     claims := coalesce(nullif(current_setting('ebb_surface.claims', true), '')::jsonb, '[]');
     IF NOT claims @> jsonb_build_array(claim) THEN

@@ -180,7 +180,7 @@ BEGIN
         RAISE EXCEPTION 'This transaction has claimed several jobs of the instance %.', $2 USING
             ERRCODE = 'EB004', HINT = 'Name the one that the next UPDATE completes: wed_job(job).';
     ELSIF jsonb_array_length(own) = 0 THEN
-        -- Its lock was to be had, but it does not exist.
+        -- It could be locked, but does not exist.
         IF claims @> jsonb_build_array(jsonb_build_object('flow', $1, 'wid', $2, 'job', NULL)) THEN
             RAISE EXCEPTION 'The job that is claimed does not exist: it has been completed, or was never fired.'
                 USING ERRCODE = 'EB003';
