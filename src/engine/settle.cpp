@@ -127,7 +127,7 @@ void Settler::forget_instance(const Turn& turn) {
 void Settler::undecide(const Turn& turn) {
     const InstanceId& id = turn.live->row.id;
     const auto undecide_task = [&](TokenId token) EBB_REQUIRES(kCommitter) {
-        if (Held* held = tasks().find({id, token})) held->state.end_decision();
+        if (Held* held = tasks().find({.instance = id, .token = token})) held->state.end_decision();
     };
     for (const TaskChange& change : turn.tasks) undecide_task(change.token);
     for (const TokenId token : turn.rewritten) undecide_task(token);
@@ -169,7 +169,7 @@ void Settler::reopen(std::vector<Cause> causes, const InstanceId& id, int confli
 }
 
 void Settler::settle_row(const Turn& turn, const TaskChange& change) {
-    const TaskRef task{turn.live->row.id, change.token};
+    const TaskRef task{.instance = turn.live->row.id, .token = change.token};
     Held* held = tasks().find(task);
     switch (change.kind) {
         case TaskChange::Kind::Put:
@@ -191,7 +191,7 @@ void Settler::settle_row(const Turn& turn, const TaskChange& change) {
 }
 
 void Settler::settle_put(const Turn& turn, const TaskChange& change) {
-    const TaskRef task{turn.live->row.id, change.token};
+    const TaskRef task{.instance = turn.live->row.id, .token = change.token};
     const bool is_kept =
         std::find(turn.kept.begin(), turn.kept.end(), change.token) != turn.kept.end();
     if (!is_kept) {
@@ -220,7 +220,7 @@ void Settler::settle_cause(const Turn& turn, Cause& cause) {
         });
     } else if (const auto* token = std::get_if<TokenId>(&cause.origin)) {
         note_refused_mail(turn.live->row.id, cause);
-        Held* held = tasks().find({turn.live->row.id, *token});
+        Held* held = tasks().find({.instance = turn.live->row.id, .token = *token});
         if (held == nullptr) return;
         held->is_engine_task = false;
         held->was_lost = false;
@@ -247,7 +247,7 @@ void Settler::settle_cause(const Turn& turn, Cause& cause) {
 void Settler::settle_mail(const Turn& turn) {
     if (turn.received.empty()) return;
     environment().statistics.mail_received += turn.received.size();
-    const TaskRef wake{turn.live->row.id, kMailTask};
+    const TaskRef wake{.instance = turn.live->row.id, .token = kMailTask};
     const Held* held = tasks().find(wake);
     const bool has_more =
         !turn.deferred.empty() || (held != nullptr && held->letters && held->letters->has_more);
@@ -277,7 +277,8 @@ void Settler::settle_end(LiveInstance& live) {
     ++environment().statistics.finished;
     const InstanceId id = live.row.id;
     // Unread mail survives the instance: the next claim drops it.
-    if (tasks().find({id, kMailTask}) != nullptr) return_mail({id, kMailTask});
+    if (tasks().find({.instance = id, .token = kMailTask}) != nullptr)
+        return_mail({.instance = id, .token = kMailTask});
     parts_.holdings.let_go_all(id);
     if (parts_.waiters.end(id)) {
         try {

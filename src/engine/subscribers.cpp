@@ -87,7 +87,13 @@ void Subscribers::add_notices(
     const bool is_bulk = row.workflow == kBulkWorkflow;
     if (is_system_workflow(row.workflow) && !is_bulk) return;
     const Subscribed subscribers = subscribed();
-    NoticeSubject subject{row.id, row.workflow, row.version, row.key, status};
+    NoticeSubject subject{
+        .id = row.id,
+        .workflow = row.workflow,
+        .version = row.version,
+        .key = row.key,
+        .status = status
+    };
     if (!effects.failures.empty() && !effects.failures.back().is_over) {
         subject.failure = &effects.failures.back().note;
     }
@@ -111,7 +117,13 @@ void Subscribers::add_overdue(
 ) {
     if (is_empty() || events.empty() || is_system_workflow(row.workflow)) return;
     const Subscribed subscribers = subscribed();
-    const NoticeSubject subject{row.id, row.workflow, row.version, row.key, status};
+    const NoticeSubject subject{
+        .id = row.id,
+        .workflow = row.workflow,
+        .version = row.version,
+        .key = row.key,
+        .status = status
+    };
     for (const HistoryEvent& event : events) {
         for (const Subscriber& each : *subscribers) {
             if (!each.wants(kOverdueType, row.workflow)) continue;
@@ -140,7 +152,10 @@ std::vector<OutboxRow> Subscribers::notices_of(
     std::vector<OutboxRow> rows;
     for (const Subscriber& each : *subscribed()) {
         if (!each.wants(type, {})) continue;
-        rows.push_back({id, {each.name, 0, std::string(type), data, at}});
+        Notice notice{
+            .subscription = each.name, .seq = 0, .type = std::string(type), .data = data, .at = at
+        };
+        rows.push_back({id, std::move(notice)});
     }
     return rows;
 }

@@ -52,7 +52,7 @@ std::shared_ptr<Turn> decide_and_commit(
         program_of(environment.store, *row, attempt->call().program);
     Work work{.instance = task.instance, .causes = {}, .rewrites = {}};
     work.causes.push_back({event, attempt, {}, {}});
-    const Judge judge{environment, environment.store};
+    const Judge judge{.environment = environment, .store = environment.store};
     auto turn = std::make_shared<Turn>(
         decide_turn(judge, make_live(std::move(*row), program), work, environment.now())
     );
@@ -87,10 +87,10 @@ Event refused_commit(
         .details = {},
     };
     return event::StepFailed{
-        attempt.call().invocation.attempt,
-        std::move(failure),
-        attempt.started_at(),
-        environment.options.worker_id
+        .attempt = attempt.call().invocation.attempt,
+        .failure = std::move(failure),
+        .started_at = attempt.started_at(),
+        .worker = environment.options.worker_id
     };
 }
 
@@ -100,28 +100,36 @@ Item run_in_transaction(Environment& environment, const AttemptPtr& attempt) {
     const std::unique_ptr<StoreTransaction> transaction = begin_transaction(environment);
     Event event = run_attempt(environment, *attempt, transaction.get());
     if (!std::holds_alternative<event::StepCompleted>(event)) {
-        if (!transaction->is_lost()) return item::Outcome{attempt, std::move(event)};
+        if (!transaction->is_lost())
+            return item::Outcome{.attempt = attempt, .event = std::move(event)};
         // Whatever the handler reports, the database took its work away, as the loss of a lease
         // does.
         return item::Outcome{
-            attempt,
-            event::LeaseLost{attempt->call().invocation.attempt, environment.options.worker_id}
+            .attempt = attempt,
+            .event =
+                event::LeaseLost{
+                    .attempt = attempt->call().invocation.attempt,
+                    .worker = environment.options.worker_id
+                }
         };
     }
     try {
         auto turn = decide_and_commit(environment, attempt, event, *transaction);
         // No effect of a failed step may stay. The committer reaches the same result without it.
-        if (turn && has_failed(*turn)) return item::Outcome{attempt, std::move(event)};
+        if (turn && has_failed(*turn))
+            return item::Outcome{.attempt = attempt, .event = std::move(event)};
         const Kind kind = turn ? Kind::Committed : Kind::Stale;
-        return item::Transacted{attempt, kind, std::move(turn)};
+        return item::Transacted{.attempt = attempt, .kind = kind, .turn = std::move(turn)};
     } catch (const Error& error) {
         // A lost race or a lost connection: the state shows the outcome.
         if (error.is_transient() || error.code() == ErrorCode::StoreInDoubt) {
             environment.report("transaction_lost", error);
-            return item::Transacted{attempt, Kind::Unknown, nullptr};
+            return item::Transacted{.attempt = attempt, .kind = Kind::Unknown, .turn = nullptr};
         }
         // For example, a deferred constraint of the application that does not hold.
-        return item::Outcome{attempt, refused_commit(environment, *attempt, error)};
+        return item::Outcome{
+            .attempt = attempt, .event = refused_commit(environment, *attempt, error)
+        };
     }
 }
 

@@ -82,8 +82,8 @@ bool has_expected_revision(const Turn& turn, const LiveInstance& live, Cause& ca
     if (revision == *cause.expected_revision) return true;
     cause.verdict = Decision::Verdict::Refused;
     cause.refusal = {
-        "revision_changed",
-        fmt::format(
+        .code = "revision_changed",
+        .message = fmt::format(
             "The instance has revision {}, not {} as expected, and is {} now. Nothing was changed.",
             revision,
             *cause.expected_revision,
@@ -99,7 +99,9 @@ bool has_begun(const Turn& turn, Cause& cause) {
                                 std::holds_alternative<event::AbortRequested>(cause.event);
     if (turn.state.last_seq != 0 || begins_or_ends) return true;
     cause.verdict = Decision::Verdict::Refused;
-    cause.refusal = {"invalid_state", "The instance has not begun yet. Try again later."};
+    cause.refusal = {
+        .code = "invalid_state", .message = "The instance has not begun yet. Try again later."
+    };
     return false;
 }
 
@@ -112,7 +114,7 @@ bool may_decide(Cause& cause, const LiveInstance& live) {
     if (!mail.is_received || mail.key.sender.empty()) return false;
     if (mail.fault.empty()) return true;
     cause.verdict = Decision::Verdict::Refused;
-    cause.refusal = {"invalid_argument", mail.fault};
+    cause.refusal = {.code = "invalid_argument", .message = mail.fault};
     return false;
 }
 
@@ -287,7 +289,7 @@ void choose_writes(Turn& turn, HeldTable& held, const Environment& environment, 
     turn.written.clear();
     turn.kept.clear();
     for (const TaskChange& change : turn.tasks) {
-        const Held* owned = held.find({turn.live->row.id, change.token});
+        const Held* owned = held.find({.instance = turn.live->row.id, .token = change.token});
         const bool may_keep = change.kind == TaskChange::Kind::Put &&
                               is_runnable_here(turn, change, environment) &&
                               (owned != nullptr || capacity > 0);

@@ -9,7 +9,10 @@ void Watchdog::watch(const AttemptPtr& attempt) {
     {
         const Lock lock(mutex_);
         is_first = tasks_.empty() || limit < tasks_.begin()->first.first;
-        tasks_.emplace(Key{limit, attempt.get()}, Task{attempt, Attempt::StopReason::Timeout});
+        tasks_.emplace(
+            Key{limit, attempt.get()},
+            Task{.attempt = attempt, .reason = Attempt::StopReason::Timeout}
+        );
     }
     if (is_first) alarm().ring();
 }
@@ -22,7 +25,9 @@ void Watchdog::forget(const Attempt& attempt) {
 void Watchdog::stop(const AttemptPtr& attempt, Attempt::StopReason reason) {
     {
         const Lock lock(mutex_);
-        tasks_.emplace(Key{SteadyPoint::min(), attempt.get()}, Task{attempt, reason});
+        tasks_.emplace(
+            Key{SteadyPoint::min(), attempt.get()}, Task{.attempt = attempt, .reason = reason}
+        );
     }
     alarm().ring();
 }
@@ -71,7 +76,7 @@ void Watchdog::act(const Task& task, SteadyPoint now) {
     tasks_.emplace(
         Key{asked + environment_.grace_of(task.attempt->call().invocation.handler),
             task.attempt.get()},
-        Task{task.attempt, Attempt::StopReason::None}
+        Task{.attempt = task.attempt, .reason = Attempt::StopReason::None}
     );
 }
 

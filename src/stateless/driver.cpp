@@ -118,7 +118,7 @@ std::optional<Driver::Chosen> Driver::choose(TimePoint current) const {
         if (work.due > current && !(options_.retry_now && is_call)) return;
         if (next && !goes_before(work, next->work)) return;
         const Handler* handler = is_call ? find_handler(work.token) : nullptr;
-        if (!is_call || handler != nullptr) next = {work, handler};
+        if (!is_call || handler != nullptr) next = {.work = work, .handler = handler};
     });
     return next;
 }
@@ -162,7 +162,7 @@ bool Driver::call(const Chosen& chosen, TimePoint begun) {
         guarded ? guarded : *handler,
         input,
         context,
-        {environment_.limits(), environment_.options.error_bytes_max}
+        {.payload = environment_.limits(), .error_bytes_max = environment_.options.error_bytes_max}
     );
     const TimePoint ended = now();
     const Duration duration = std::max(ended - begun, Duration::zero());
@@ -179,14 +179,21 @@ Event Driver::outcome(
     const Invocation& call, CallResult result, const StepContext& context, TimePoint ended
 ) {
     if (auto* output = std::get_if<Payload>(&result)) {
-        if (context.choice->is_paused) return event::StepPaused{call.attempt, {}};
+        if (context.choice->is_paused)
+            return event::StepPaused{.attempt = call.attempt, .worker = {}};
         return event::StepCompleted{
-            call.attempt, std::move(*output), {}, {}, std::move(context.choice->handle)
+            .attempt = call.attempt,
+            .output = std::move(*output),
+            .started_at = {},
+            .worker = {},
+            .handle = std::move(context.choice->handle)
         };
     }
     Failure failure = std::move(std::get<Failure>(result));
     if (ended >= context.deadline && !failure.is_permanent) failure.code = "timeout";
-    return event::StepFailed{call.attempt, std::move(failure), {}, {}};
+    return event::StepFailed{
+        .attempt = call.attempt, .failure = std::move(failure), .started_at = {}, .worker = {}
+    };
 }
 
 }  // namespace ebb::stateless

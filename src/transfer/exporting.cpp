@@ -61,7 +61,7 @@ class Exporter {
             refuse_rules(row);
             if (row.status == InstanceStatus::Moved) return snapshot_of(core_, row);
             if (may_start(row.status)) {
-                core_.request(id_, event::Paused{by_, std::string(kPauseReason)});
+                core_.request(id_, event::Paused{.by = by_, .reason = std::string(kPauseReason)});
                 continue;
             }
             if (make_idle(row)) move(row);
@@ -160,7 +160,9 @@ class Exporter {
                 has_any = true;
                 continue;
             }
-            const auto answer = core_.request(id_, event::LeaseLost{present_attempt(*token), {}});
+            const auto answer = core_.request(
+                id_, event::LeaseLost{.attempt = present_attempt(*token), .worker = {}}
+            );
             has_any |= answer.verdict == Decision::Verdict::Changed;
         }
         return has_any;
@@ -170,7 +172,9 @@ class Exporter {
         const engine::LivePtr live = engine::make_live(row, core_.programs);
         const bool ends_pause =
             row.status == InstanceStatus::Paused && is_paused_for_export(store(), id_);
-        const event::MoveRequested request{live->state.last_seq, ends_pause, by_};
+        const event::MoveRequested request{
+            .seen = live->state.last_seq, .ends_pause = ends_pause, .by = by_
+        };
         try {
             core_.request(id_, request);
         } catch (const Error& error) {
@@ -204,9 +208,9 @@ void read_times(stateless::Snapshot::Data& data, const std::vector<HistoryEvent>
 std::string snapshot_of(Engine::Core& core, const InstanceRow& row) {
     Store& store = core.environment.store;
     engine::LivePtr live = engine::make_live(row, core.programs);
-    auto workflow = std::make_shared<stateless::Workflow>(
-        stateless::Workflow{live->program, definition_checksum(live->program->definition())}
-    );
+    auto workflow = std::make_shared<stateless::Workflow>(stateless::Workflow{
+        .program = live->program, .checksum = definition_checksum(live->program->definition())
+    });
     std::vector<HistoryEvent> history = read_history(store, row.id);
     // The instance may have come back and continued since the row was read.
     const Seq last = live->state.last_seq;

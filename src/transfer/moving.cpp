@@ -44,7 +44,7 @@ struct Found {
 std::optional<Found> find(SnapshotStore& store, const Engine& engine, std::string_view id) {
     auto stored = store.load(id);
     if (!stored) return std::nullopt;
-    return Found{engine.parse(stored->json), std::move(stored->info)};
+    return Found{.snapshot = engine.parse(stored->json), .info = std::move(stored->info)};
 }
 
 template <class Act>
@@ -228,7 +228,7 @@ ImportedInstance move_in(
     if (!released) {
         const InstanceId instance = instance_id_of(id);
         const auto row = to.find(instance);
-        if (row && row->status != InstanceStatus::Moved) return {instance, false};
+        if (row && row->status != InstanceStatus::Moved) return {.id = instance, .is_new = false};
         throw Error(
             ErrorCode::InstanceNotFound, fmt::format("There is no snapshot of \"{}\".", id)
         );

@@ -158,7 +158,9 @@ class TwoConditions {
         const {
         const auto region_of = [&](std::size_t attribute) {
             const auto found = std::find(read.begin(), read.end(), attribute);
-            return found == read.end() ? -1 : static_cast<int>(at[found - read.begin()]);
+            return found == read.end()
+                       ? -1
+                       : static_cast<int>(at[static_cast<std::size_t>(found - read.begin())]);
         };
         return std::ranges::all_of(joined_.retyped, [&](const Joined::Retyped& each) {
             const int was = region_of(each.before);
