@@ -362,8 +362,14 @@ BEGIN
         RETURN false;
     END IF;
     -- include: free_job
-    -- One that is there and not free is claimed by a lease, or cannot be claimed now.
-    IF job IS NULL AND EXISTS (
+    IF job IS NOT NULL THEN
+        PERFORM ebb.flow_check_right($1, 'work:' || trname);
+        -- The server ends a session that overstays, and the job is free.
+        ignored := set_config('idle_in_transaction_session_timeout', least(
+            greatest(timeout / 1000, 1), 2147483647
+        )::text, true);
+    ELSIF EXISTS (
+        -- One that is there and not free is claimed by a lease, or cannot be claimed now.
         SELECT 1 FROM ebb.instances AS i
         JOIN ebb.flow_versions AS v ON v.flow = i.workflow AND v.version = i.version
         CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'triggers' || '{"name": "_EXCPT", "tgid": 0}') AS r
@@ -371,13 +377,6 @@ BEGIN
         WHERE i.id = one AND i.finished_at IS NULL AND (r ->> 'tgid')::bigint = wanted AND k -> 'node' = r -> 'name'
     ) THEN
         RETURN false;
-    END IF;
-    IF job IS NOT NULL THEN
-        PERFORM ebb.flow_check_right($1, 'work:' || trname);
-        -- The server ends a session that overstays, and the job is free.
-        ignored := set_config('idle_in_transaction_session_timeout', least(
-            greatest(timeout / 1000, 1), 2147483647
-        )::text, true);
     END IF;
     -- As there, a job that does not exist can be locked; an UPDATE under this lock is refused.
     claim := jsonb_build_object('flow', $1, 'wid', $2, 'tgid', wanted, 'job', job, 'is_leased', false);
