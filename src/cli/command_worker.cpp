@@ -61,6 +61,7 @@ class Worker {
                .stop_grace = options.stop_grace,
                .log = &log_}
           ) {
+        store_.guard(engine_);
         engine_.add_observer(make_observer([this](
                                                const InstanceSummary& instance, const auto& events
                                            ) { log_.write(instance, events); }));

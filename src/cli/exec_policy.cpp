@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/core.h"
 #include "engine/view.h"
 #include "store/hints.h"
 #include "store/stored_definition.h"
@@ -71,6 +72,12 @@ bool GuardedStore::is_allowed(const std::string& workflow, int version) {
     }
     const Lock lock(mutex_);
     return known_[{workflow, version}] = is_fine;
+}
+
+void GuardedStore::guard(Engine& engine) {
+    Engine::Core::of(engine).environment.leaves = [this](const Definition& definition) {
+        return !is_allowed(definition.name, definition.version);
+    };
 }
 
 void GuardedStore::leave_to_others(std::vector<Claim>& claims) {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <ebb/engine.h>
+
 #include "cli/definition_file.h"
 #include "store/store_decorator.h"
 #include "support/sync.h"
@@ -55,6 +57,10 @@ class GuardedStore : public StoreDecorator {
     HeartbeatResult heartbeat(const WorkerRow& worker, Duration lease) override;
 
     std::unique_ptr<Hints> open_hints() override { return inner_.open_hints(); }
+
+    /// Lets the engine, which must work on this store, also leave the tasks to others that it would
+    /// keep without a claim. Before it runs.
+    void guard(Engine& engine);
 
  private:
     bool is_allowed(const std::string& workflow, int version);

@@ -33,6 +33,7 @@ class LaterWorkers::Worker {
                .threads = parts.threads,
                .log = &parts.log}
           ) {
+        store_.guard(engine_);
         engine_.add_observer(make_observer([&log = parts.log](
                                                const InstanceSummary& instance, const auto& events
                                            ) { log.write(instance, events); }));

@@ -145,6 +145,7 @@ class Serving {
               session.streams().environment("WATCHDOG_USEC"),
               session.streams().environment("WATCHDOG_PID")
           )) {
+        worker_store_.guard(engine_);
         if (const int sealed = server::seal_rows(*stores_.store, *stores_.admin, box_.get())) {
             const LogField fields[] = {{"rows", sealed}};
             log_.write(LogLevel::Info, "secrets_encrypted", fields);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "call/call.h"
 #include "call/entry_handlers.h"
 #include "call/observers.h"
+#include "core/kernel/program.h"
 #include "engine/limited_queues.h"
 #include "engine/subscribers.h"
 #include "store/store.h"
@@ -108,6 +110,9 @@ class Environment {
     LimitedQueues limited;
     Subscribers subscribers;
     Observers observers;  ///< filled before anything runs
+    /// Whether tasks of this version are left to other workers, whatever handlers it names; empty =
+    /// none are. Set before anything runs.
+    std::function<bool(const Definition&)> leaves;
 
     /// The date by the store's clock. Dates that are written into the store (due times, deadlines)
     /// are compared there and by other workers, whose machines may have different dates.
@@ -140,8 +145,9 @@ class Environment {
     }
 
     /// Can it run here now, and without a claim: has the queue no limits?
-    bool may_keep(std::string_view handler, std::string_view queue) const {
-        return can_run(handler, queue) && !limited.has(queue) && !lacks_transaction(handler);
+    bool may_keep(const Program& program, std::string_view handler, std::string_view queue) const {
+        return can_run(handler, queue) && !limited.has(queue) && !lacks_transaction(handler) &&
+               !(leaves && leaves(program.definition()));
     }
 
     /// How long the handler may continue after it was asked to stop.

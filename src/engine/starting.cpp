@@ -181,8 +181,9 @@ Beginning begin(
 void keep_tasks(Beginning& beginning, const engine::Environment& environment, int& capacity) {
     const bool may_hold = environment.worker.may_hold(environment.steady_now());
     for (TaskChange& task : beginning.row.tasks) {
-        task.is_continued = task.is_continued && may_hold && capacity > 0 &&
-                            environment.may_keep(task.handler, task.queue);
+        task.is_continued =
+            task.is_continued && may_hold && capacity > 0 &&
+            environment.may_keep(*beginning.live->program, task.handler, task.queue);
         if (!task.is_continued) continue;
         --capacity;
         beginning.kept.push_back(task.token);

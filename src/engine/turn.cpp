@@ -279,7 +279,7 @@ bool is_runnable_here(const Turn& turn, const TaskChange& change, const Environm
     if (!change.is_continued) return false;
     if (!environment.worker.may_hold(environment.steady_now())) return false;
     const auto call = call_place(*turn.program, turn.state, change.token);
-    return call && environment.may_keep(call->handler, call->queue);
+    return call && environment.may_keep(*turn.program, call->handler, call->queue);
 }
 
 }  // namespace

@@ -274,6 +274,12 @@ class Config(unittest.TestCase):
             self.assertIn('waits for a worker that may run the program of the handler "pack"', why["why"])
             self.assertIn("the file of ship v2, or --allow-exec", why["why"])
             self.assertEqual([wait["kind"] for wait in why["waiting_for"]], ["worker"])
+            events = [event["type"] for event in api.get(f"/instances/{instance}/history").json()["items"]]
+            self.assertEqual(events, ["started"], "no attempt was made")
+        with Server(EBB, "sqlite", self.path, ["--allow-exec"], [file]):
+            wait = [EBB, "wait", instance, "--db", "ebb.db", "--timeout", "60s"]
+            done = subprocess.run(wait, cwd=self.path, check=False, capture_output=True, text=True)
+            self.assertEqual(done.stdout, "completed\n", done.stderr)
 
     def test_programs_that_only_the_database_names_need_permission(self):
         file = self.write(
