@@ -14,89 +14,12 @@
 #include <ebb/engine.h>
 #include <ebb/store.h>
 
-#include "rules/surface_session.h"
+#include "rules/surface_world.h"
 
 namespace ebb::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr const char* kJoin = R"(
-    SELECT ebb.create_flow('j'); SET search_path = j, pg_catalog;
-    BEGIN;
-    INSERT INTO wed_attr (aname, adv) VALUES ('l', 'todo'), ('r', 'todo');
-    INSERT INTO wed_attr (aname, atype, adv, external) VALUES ('n', 'integer', '0', true);
-    INSERT INTO wed_trig (trname, cpred) VALUES ('left', $$l = 'todo'$$), ('right', $$r = 'todo'$$);
-    INSERT INTO wed_trig (cpred, cfinal) VALUES ($$l = 'done' and r = 'done'$$, true);
-    COMMIT;
-    SELECT ebb.set_flow('j', 'external_writes', 'declared'), ebb.set_flow('j', 'notify', 'none'))";
-
-class Surface : public ::testing::Test {
- protected:
-    static const std::string& url() {
-        static const std::string made = surface_database("surface");
-        return made;
-    }
-
-    Surface() : one(url()), two(url()) {
-        one.run("SELECT ebb.drop_flow(flow, false) FROM ebb.flows");
-        one.run("DELETE FROM ebb.tasks; DELETE FROM ebb.history; DELETE FROM ebb.instances");
-        one.run("DELETE FROM ebb.calls; DELETE FROM ebb.workflows");
-        one.run(kJoin);
-        two.run("SET search_path = j, pg_catalog");
-    }
-
-    /// The wid of a new instance.
-    std::string start() { return one.value("INSERT INTO wed_flow DEFAULT VALUES RETURNING wid"); }
-
-    std::string job(const std::string& wid, const std::string& transition) {
-        return one.value(fmt::format(
-            "SELECT job FROM job_pool WHERE wid = {} AND trname = '{}'", wid, transition
-        ));
-    }
-
-    /// Gives an attribute of all states another value with one statement, as a commit of Ebb does.
-    /// `value` may use `i.number`, from 1 on in the order of the rows.
-    void change_states(const std::string& attribute, const std::string& value) {
-        one.run(fmt::format(
-            "UPDATE ebb.instances AS o SET state = jsonb_set(o.state::jsonb,"
-            " '{{rules,values,{}}}', to_jsonb({}))::text"
-            " FROM (SELECT instance_id, row_number() OVER (ORDER BY wid) AS number FROM wed_flow)"
-            " AS i WHERE o.id = i.instance_id",
-            attribute,
-            value
-        ));
-    }
-
-    std::string status(const std::string& wid) {
-        return one.value("SELECT status FROM st_status WHERE wid = " + wid);
-    }
-
-    /// Sends a statement in the second session; returns when it waits for a lock of the first.
-    void send_and_block(const std::string& sql) {
-        ASSERT_EQ(PQsendQuery(two.get(), sql.c_str()), 1);
-        const std::string pid = std::to_string(PQbackendPID(two.get()));
-        Session looker(url());
-        while (looker.value("SELECT wait_event_type FROM pg_stat_activity WHERE pid = " + pid) !=
-               "Lock") {
-            std::this_thread::yield();
-        }
-    }
-
-    /// The SQLSTATE of what was sent; empty when it is done.
-    std::string answer() {
-        std::string state;
-        while (PGresult* result = PQgetResult(two.get())) {
-            const char* text = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-            if (text != nullptr) state = text;
-            PQclear(result);
-        }
-        return state;
-    }
-
-    Session one;
-    Session two;
-};
 
 /// v2's claim and UPDATE, or the lease and wed_complete.
 struct Way {
@@ -447,45 +370,6 @@ TEST_F(Surface, all_instances_are_checked_again_and_counted_by_transition) {
     EXPECT_EQ(one.value("SELECT jobs FROM late"), "1");
 }
 
-TEST_F(Surface, what_is_dropped_leaves_the_rows_and_what_is_the_user_s) {
-    const std::string wid = start();
-    one.run("CREATE FUNCTION j.mine() RETURNS integer LANGUAGE sql AS 'SELECT 1'");
-    one.run("SELECT ebb.drop_flow('j')");
-    EXPECT_EQ(one.value("SELECT j.mine() || l FROM j.wed_flow WHERE wid = " + wid), "1todo");
-    one.run("UPDATE j.wed_flow SET l = 'done'");
-    one.run("DELETE FROM ebb.instances");
-    EXPECT_EQ(one.value("SELECT count(*) FROM j.wed_flow"), "1");
-    EXPECT_EQ(
-        one.value(
-            "SELECT string_agg(proname, ' ') FROM pg_proc WHERE pronamespace = 'j'::regnamespace"
-        ),
-        "mine"
-    );
-    one.run("DROP SCHEMA j CASCADE");
-}
-
-TEST_F(Surface, the_functions_are_installed_again_whatever_attributes_are_called) {
-    // The words that a view could use for something of its own.
-    for (char name = 'a'; name <= 'z'; ++name) {
-        if (name == 'l' || name == 'r' || name == 'n') continue;
-        one.run(fmt::format("INSERT INTO wed_attr (aname, adv) VALUES ('{}', 'x')", name));
-    }
-    for (const char* name : {"ids", "vals", "rest", "projecting", "deciding", "commits"}) {
-        one.run(fmt::format("INSERT INTO wed_attr (aname, adv) VALUES ('{}', 'x')", name));
-    }
-    install_rules_sql({.url = url()});
-    const std::string wid = start();
-    EXPECT_EQ(
-        one.value(
-            "SELECT string_agg(trname, ' ' ORDER BY trname) FROM job_pool WHERE wid = " + wid
-        ),
-        "left right"
-    );
-    EXPECT_EQ(one.value("SELECT state ->> 'k' FROM wed_trace WHERE wid = " + wid), "x");
-    change_states("k", "'y'::text");
-    EXPECT_EQ(one.value("SELECT k || rest FROM wed_flow WHERE wid = " + wid), "yx");
-}
-
 TEST_F(Surface, a_commit_of_many_instances_writes_the_rows_that_nothing_is_in_the_way_of) {
     one.run("INSERT INTO wed_flow (n) SELECT x FROM generate_series(1, 6) AS x");
     one.run("ALTER TABLE wed_flow ADD CHECK (n <> 13)");
@@ -501,45 +385,6 @@ TEST_F(Surface, a_commit_of_many_instances_writes_the_rows_that_nothing_is_in_th
     change_states("n", "i.number + 20");
     EXPECT_EQ(numbers(), "21 22 23 24 25 26");
     EXPECT_EQ(one.value("SELECT count(*) FROM ebb.flow_behind"), "0");
-}
-
-TEST_F(Surface, the_triggers_on_instances_are_there_as_long_as_there_is_a_flow) {
-    const auto triggers = [this] {
-        return one.value(
-            "SELECT string_agg(tgname, ' ' ORDER BY tgname) FROM pg_trigger"
-            " WHERE tgrelid = 'ebb.instances'::regclass AND tgname LIKE 'flow%'"
-        );
-    };
-    one.run("SELECT ebb.create_flow('k')");
-    EXPECT_EQ(triggers(), "flow_j_purge flow_k_purge flows_committed flows_started");
-    one.run("SELECT ebb.drop_flow('j', false)");
-    EXPECT_EQ(triggers(), "flow_k_purge flows_committed flows_started");
-    one.run("SELECT ebb.drop_flow('k', false)");
-    EXPECT_EQ(triggers(), "");
-}
-
-TEST_F(Surface, a_flow_of_an_earlier_installation_gets_the_triggers_of_today) {
-    const std::string wid = start();
-    // As it was: a trigger for each row and each flow.
-    one.run("DROP TRIGGER flows_started ON ebb.instances");
-    one.run("DROP TRIGGER flows_committed ON ebb.instances");
-    one.run("DROP FUNCTION j._project(uuid[], jsonb[])");
-    one.run(
-        "CREATE FUNCTION j._project(uuid, jsonb) RETURNS void LANGUAGE sql AS 'SELECT';"
-        "CREATE FUNCTION ebb.surface_commit() RETURNS trigger LANGUAGE plpgsql AS"
-        " 'BEGIN RETURN NULL; END';"
-        "CREATE TRIGGER flow_j AFTER INSERT OR UPDATE OF state ON ebb.instances"
-        " FOR EACH ROW WHEN (NEW.workflow = 'j') EXECUTE FUNCTION ebb.surface_commit('j')"
-    );
-    install_rules_sql({.url = url()});
-    change_states("n", "7");
-    EXPECT_EQ(one.value("SELECT n FROM wed_flow WHERE wid = " + wid), "7");
-    EXPECT_EQ(
-        one.value("SELECT count(*) FROM pg_proc WHERE proname = 'surface_commit'"
-                  " OR (proname = '_project' AND pronargs = 2 AND proargtypes[0] = 'uuid'::regtype)"
-        ),
-        "0"
-    );
 }
 
 TEST_F(Surface, an_attribute_is_a_binary_number_and_never_a_document) {
