@@ -56,12 +56,13 @@ export class Browser {
     const { host } = new URL(url);
     const jar = this.cookies.get(host) ?? new Map();
     this.cookies.set(host, jar);
-    const headers = { accept: 'text/html', cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') };
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { accept: 'text/html', cookie, 'sec-fetch-site': 'same-origin' };
     const body = form && new URLSearchParams(form);
     const response = await fetch(url, { method: form ? 'POST' : 'GET', body, headers, redirect: 'manual', ...more });
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie);
-      if (value === '' || /expires=Thu, 01 Jan 1970|Max-Age=0/i.test(cookie)) jar.delete(name);
+    for (const set of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(set);
+      if (value === '' || /expires=Thu, 01 Jan 1970|Max-Age=0/i.test(set)) jar.delete(name);
       else jar.set(name, value);
     }
     return response;
