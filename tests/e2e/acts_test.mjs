@@ -403,7 +403,8 @@ test('an operator starts failed work again, once and with the stored input, and 
   const made = instance((row) => row.key === `rerun:${one.id}`);
   assert.ok(page.url().endsWith(made.id));
   assert.equal(await sheet.count(), 0);
-  assert.deepEqual([made.detail.input, made.labels, made.priority], [one.detail.input, one.labels, one.priority]);
+  const labels = { ...one.labels, 'ebb.rerun_of': one.id };
+  assert.deepEqual([made.detail.input, made.labels, made.priority], [one.detail.input, labels, one.priority]);
   assert.deepEqual([one.status, one.revision, one.history.length], before);
   // The second time, nothing new starts.
   await open(`instances/${one.id}`);
