@@ -246,6 +246,19 @@ double saturated_without_surface(const PostgresServer& server, double seconds) {
         .steps_per_second();
 }
 
+/// Steps per second of a workflow of steps, in a database that also has a flow.
+double saturated_beside_flow(const PostgresServer& server, double seconds, bool has_triggers) {
+    const SurfaceDatabase database(server);
+    if (!has_triggers) {
+        SqlSession owner = database.session();
+        owner.run("DROP TRIGGER flows_started ON ebb.instances");
+        owner.run("DROP TRIGGER flows_committed ON ebb.instances");
+    }
+    const StorePtr store = database.open();
+    Progress progress;
+    return run_saturated(*store, progress, {.seconds = seconds}, Load{}).steps_per_second();
+}
+
 /// An application has one row locked, whose transition waits for a worker.
 double saturated_beside_open_row(const PostgresServer& server, double seconds) {
     const SurfaceDatabase database(server);
@@ -277,6 +290,18 @@ void add_cpp_figures(
              .usual_name = "rules_pg_saturated",
              .usual = [&] { return saturated_without_surface(server, asked.seconds); },
              .special = [&] { return saturated_on_new_surface(server, asked.seconds); }}
+        ));
+    }
+    if (is_asked(asked, "rules_pg_beside_flow")) {
+        figures.push_back(compare(
+            asked,
+            {.name = "rules_pg_beside_flow",
+             .goal = 0.95,
+             .note = "three steps of another workflow in a database with a flow",
+             .usual_name = "without the flow's triggers",
+             .usual = [&] { return saturated_beside_flow(server, asked.seconds, false); },
+             .special = [&] { return saturated_beside_flow(server, asked.seconds, true); },
+             .unit = "steps/s"}
         ));
     }
     if (is_asked(asked, "rules_pg_open_row")) {

@@ -10,22 +10,12 @@ import subprocess
 import sys
 import tempfile
 
-EBB, CLIENTS = sys.argv[1:3]
+from programs import CLIENTS, EBB, URL, ebb, psql
+
 HERE = pathlib.Path(__file__).resolve().parent
-URL = os.environ["EBB_TEST_POSTGRES_URL"]
 FLOW = "workflow: killed\nsteps: [{step: first, max_attempts: 50}, {step: last, max_attempts: 50}]\n"
 PLACES_MAX = 200
 UNHARMED_MAX = 4
-
-
-def ebb(*arguments):
-    return subprocess.run([EBB, "--db", URL, *arguments], check=True, capture_output=True, text=True,
-                          timeout=120).stdout.strip()
-
-
-def psql(text):
-    return subprocess.run(["psql", "-qAt", "-v", "ON_ERROR_STOP=1", URL, "-c", text], check=True,
-                          capture_output=True, text=True, timeout=60).stdout.strip()
 
 
 def start_victim(place):

@@ -13,11 +13,11 @@ import threading
 import time
 import unittest
 
-EBB, CLIENTS = sys.argv[1:3]
+from programs import CLIENTS, EBB, URL, ebb, psql
+
 sys.path.insert(0, str(pathlib.Path(CLIENTS) / "python"))
 from ebb_client.sql import Worker  # noqa: E402
 
-URL = os.environ["EBB_TEST_POSTGRES_URL"]
 NAMED = URL + ("&" if "?" in URL else "?") + "application_name=lost_test_worker"
 FLOW = """
 SELECT ebb.create_flow('silent'); SET search_path = silent, pg_catalog;
@@ -25,16 +25,6 @@ BEGIN; INSERT INTO wed_attr (aname, adv) VALUES ('a', 'go');
 INSERT INTO wed_trig (trname, cpred, timeout) VALUES ('one', $$a = 'go'$$, '1 s'); COMMIT;
 INSERT INTO wed_flow DEFAULT VALUES;
 """
-
-
-def ebb(*arguments):
-    return subprocess.run([EBB, "--db", URL, *arguments], check=True, capture_output=True, text=True,
-                          timeout=120).stdout.strip()
-
-
-def psql(text):
-    return subprocess.run(["psql", "-qAt", "-v", "ON_ERROR_STOP=1", URL, "-c", text], check=True,
-                          capture_output=True, text=True, timeout=60).stdout.strip()
 
 
 def wait_for(is_so):

@@ -12,8 +12,9 @@ import sys
 import tempfile
 import unittest
 
-DRIVER, EBB, CLIENTS = sys.argv[1:4]
-URL = os.environ["EBB_TEST_POSTGRES_URL"]
+from programs import CLIENTS, EBB, URL, ebb, psql
+
+DRIVER = sys.argv[1]
 WORKFLOW = "workflow: {0}\nsteps: [{{step: only, max_attempts: 2, backoff: {{initial: 1ms}}}}]\n"
 WORKER = r"""
 import os, sys
@@ -78,16 +79,6 @@ EXPECTED = {
     "code_that_is_empty": ("error", True, "the shop is closed"),
     "aborted_transaction": ("error", True, "current transaction is aborted"),
 }
-
-
-def ebb(*arguments):
-    return subprocess.run([EBB, "--db", URL, *arguments], check=True, capture_output=True, text=True,
-                          timeout=120).stdout.strip()
-
-
-def psql(text):
-    return subprocess.run(["psql", "-qAt", "-v", "ON_ERROR_STOP=1", URL, "-c", text], check=True,
-                          capture_output=True, text=True, timeout=60).stdout.strip()
 
 
 class Refused(unittest.TestCase):
