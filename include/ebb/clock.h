@@ -58,11 +58,11 @@ class SystemClock : public Clock {
 
 /// A clock that stands still until you move it, for tests and simulation. Give it to the store
 /// (MemoryOptions, SqliteOptions, PostgresOptions); the store's engines use it, too.
-/// Engine::next_due says where to move it.
+/// Engine::next_due says where to move it. Its steady reading begins at an hour, far from its date,
+/// as on a machine that has just booted.
 class ManualClock : public Clock {
  public:
-    explicit ManualClock(TimePoint start)
-        : now_(start.time_since_epoch().count()), steady_(start.time_since_epoch().count()) {}
+    explicit ManualClock(TimePoint start) : now_(start.time_since_epoch().count()) {}
 
     TimePoint now() const override { return TimePoint(Duration(now_.load())); }
 
@@ -82,7 +82,7 @@ class ManualClock : public Clock {
 
  private:
     std::atomic<Duration::rep> now_;
-    std::atomic<Duration::rep> steady_;
+    std::atomic<Duration::rep> steady_{Duration(std::chrono::hours(1)).count()};
 };
 
 }  // namespace ebb

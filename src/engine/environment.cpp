@@ -132,6 +132,8 @@ std::int64_t process_id() {
 }
 
 SteadyPoint Moment::at(TimePoint when) const {
+    // The steady clock may be far behind the date, so the addition below would yield a time.
+    if (when == kNever) return kSteadyNever;
     const Duration rest = when - date;
     return rest >= kSteadyNever - steady ? kSteadyNever : steady + rest;
 }

@@ -16,6 +16,7 @@ void Flights::pack(std::vector<Turn> turns) {
     int capacity = parts_.room.free_capacity();
     std::size_t bytes = 0;
     bool is_open = false;  // may the last batch take more?
+    std::size_t left = turns.size();
     for (Turn& turn : turns) {
         choose_writes(turn, parts_.holdings.tasks(), environment(), capacity);
         pending_.insert(turn.live->row.id);
@@ -26,8 +27,10 @@ void Flights::pack(std::vector<Turn> turns) {
         is_open = turn.delays == 0;
         if (!has_room || !is_open) {
             batches_.emplace_back();
+            batches_.back().turns.reserve(std::min(left, max));
             bytes = 0;
         }
+        --left;
         bytes += more;
         batches_.back().turns.push_back(std::move(turn));
     }

@@ -5,16 +5,17 @@ namespace ebb::engine {
 void Watchdog::watch(const AttemptPtr& attempt) {
     const SteadyPoint limit = attempt->time_limit();
     if (limit == kSteadyNever) return;
-    bool is_first = false;
+    bool is_earlier = false;
     {
         const Lock lock(mutex_);
-        is_first = tasks_.empty() || limit < tasks_.begin()->first.first;
+        is_earlier = limit < looks_at_;
+        if (is_earlier) looks_at_ = limit;
         tasks_.emplace(
             Key{limit, attempt.get()},
             Task{.attempt = attempt, .reason = Attempt::StopReason::Timeout}
         );
     }
-    if (is_first) alarm().ring();
+    if (is_earlier) alarm().ring();
 }
 
 void Watchdog::forget(const Attempt& attempt) {
@@ -95,11 +96,17 @@ SteadyPoint Watchdog::tick(SteadyPoint now) {
             }
         }
     }
-    return next_look();
+    const Lock lock(mutex_);
+    looks_at_ = first_look();
+    return looks_at_;
 }
 
 SteadyPoint Watchdog::next_look() const {
     const Lock lock(mutex_);
+    return first_look();
+}
+
+SteadyPoint Watchdog::first_look() const {
     return tasks_.empty() ? kSteadyNever : tasks_.begin()->first.first;
 }
 

@@ -46,11 +46,15 @@ class Watchdog final : public Service {
     void put_back(std::vector<Task> tasks, SteadyPoint now);
     bool is_put_off(const Task& task, SteadyPoint now);
     void act(const Task& task, SteadyPoint now);
+    SteadyPoint first_look() const EBB_REQUIRES(mutex_);
 
     Environment& environment_;
     const GivenUp on_given_up_;
     mutable Mutex mutex_;
     std::multimap<Key, Task> tasks_ EBB_GUARDED_BY(mutex_);
+    /// When the next tick comes without a ring. Attempts that end in time leave it as it is, so one
+    /// limit wakes the thread once, and not once for each attempt.
+    SteadyPoint looks_at_ EBB_GUARDED_BY(mutex_) = kSteadyNever;
 };
 
 }  // namespace ebb::engine

@@ -295,7 +295,9 @@ void SpanMaker::add_step(
 ) {
     const Kind& kind = *kind_of(event);
     const Visit visit{instance.id, event.visit};
-    if (!kind.ends_step) {
+    // A requeue continues the visit of a step that is frozen, so the step has not ended.
+    const bool is_frozen = kind.is_failure && instance.status == InstanceStatus::DeadLetter;
+    if (!kind.ends_step || is_frozen) {
         if (!kind.is_compensation) remember(visit, event.started_at);
         return;
     }

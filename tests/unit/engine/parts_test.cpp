@@ -152,6 +152,32 @@ TEST_F(WatchdogTest, does_not_watch_what_nothing_bounds) {
     EXPECT_EQ(watchdog.tick(world.clock.steady_now()), kSteadyNever);
 }
 
+TEST_F(WatchdogTest, wakes_its_thread_for_the_earliest_limit_and_not_for_each_attempt) {
+    int rings = 0;
+    watchdog.alarm().set_echo([&] { ++rings; });
+    const SteadyPoint start = world.clock.steady_now();
+    for (int i = 0; i < 10; ++i) {
+        const AttemptPtr quick = begin(10s);
+        begin(0s);
+        EXPECT_TRUE(quick->finish());
+        watchdog.forget(*quick);
+    }
+    EXPECT_EQ(rings, 1);
+    begin(5s);
+    EXPECT_EQ(rings, 2);
+    EXPECT_EQ(watchdog.tick(start + 1s), start + 5s);
+    begin(30s);
+    EXPECT_EQ(rings, 2);
+}
+
+TEST(Moment, has_no_steady_time_for_a_date_that_never_comes) {
+    const Moment now{.date = TimePoint{24h * 365 * 56}, .steady = SteadyPoint{1h}};
+    EXPECT_EQ(now.at(kNever), kSteadyNever);
+    EXPECT_EQ(now.at(kSteadyNever), kNever);
+    EXPECT_EQ(now.at(now.date + 10s), now.steady + 10s);
+    EXPECT_EQ(now.at(kNever - 1s), kSteadyNever - 1s - (now.date.time_since_epoch() - 1h));
+}
+
 TEST_F(WatchdogTest, measures_a_timeout_whatever_the_date_becomes) {
     const AttemptPtr attempt = begin(10s);
     const SteadyPoint start = world.clock.steady_now();

@@ -214,6 +214,33 @@ TEST_F(SpansTest, A_step_that_is_tried_again_begins_with_its_first_attempt) {
     EXPECT_FALSE(collected->named("step work").is_error);
 }
 
+TEST_F(SpansTest, A_step_that_is_requeued_has_one_span_with_all_of_its_attempts) {
+    bool is_broken = true;
+    handlers.add("work", [&] {
+        if (is_broken) throw PermanentError("broken");
+    });
+    const auto id =
+        run(WorkflowBuilder("order").on_error(Definition::OnError::DeadLetter).step("work").build()
+        );
+    EXPECT_THAT(collected->names(), ElementsAre("attempt work")) << "the step has not ended";
+
+    is_broken = false;
+    Engine engine(*store, handlers, EngineOptions{.worker_id = "w", .clock = &clock});
+    engine.add_observer(collected);
+    engine.requeue(id);
+    engine.poll();
+
+    EXPECT_THAT(
+        collected->names(),
+        ElementsAre("attempt work", "attempt work", "step work", "workflow order")
+    );
+    const Span& step = collected->named("step work");
+    EXPECT_EQ(collected->spans[0].parent_id, step.id);
+    EXPECT_EQ(collected->spans[1].parent_id, step.id);
+    EXPECT_EQ(step.start, collected->spans[0].start);
+    EXPECT_FALSE(step.is_error);
+}
+
 TEST_F(SpansTest, Compensations_are_spans_of_the_instance_and_its_failure_is_an_error) {
     handlers.add("book", [] {});
     handlers.add("cancel", [] {});
