@@ -152,8 +152,8 @@ class Engine::Core {
     bool drain(Duration limit, const std::stop_token& hurry = {});
     /// The last action of a worker, so that other workers need not wait for its lease to expire. If
     /// it still holds tasks, or never learned which tasks its name holds, they do wait: only then
-    /// do they learn what may have been called.
-    void sign_off() EBB_REQUIRES(drive_mutex_);
+    /// do they learn what may have been called. Waits for the committer first, at most `limit`.
+    void sign_off(Duration limit);
     int poll();
     bool run_one();
     TimePoint next_due();

@@ -144,7 +144,7 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
         committer.post(engine::item::Shutdown{});
         wait_until_idle(last_wait());
     }
-    sign_off();
+    sign_off(has_drained_in_time_ ? kLastCommits : Duration::zero());
     environment.worker.leases_valid_until = 0;
     is_drained_ = true;
     // From now on, a caller that requests something of an instance does all of the committer's work
@@ -157,12 +157,12 @@ bool Engine::Core::drain(Duration limit, const std::stop_token& hurry) {
     return has_drained_in_time_;
 }
 
-void Engine::Core::sign_off() {
+void Engine::Core::sign_off(Duration limit) {
     const bool has_adopted = environment.worker.leases_valid_until != 0;
     if (environment.worker.is_displaced || !environment.worker.is_driven || !has_adopted) return;
     // Items that came in after the last look, such as the answer to a heartbeat, are taken first. A
     // worker that holds nothing must not stay in the list of workers until its lease ends.
-    if (!wait_for_committer(has_drained_in_time_ ? kLastCommits : Duration::zero())) return;
+    if (!wait_for_committer(limit)) return;
     try {
         environment.store.sign_off(environment.process());
     } catch (const std::exception& error) {

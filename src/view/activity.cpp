@@ -143,7 +143,7 @@ void Activity::close_new() {
         }
         if (!gaps_.empty()) head = std::max(head, *gaps_.front().before);
         // A gap that is left may have ids that an earlier look has counted.
-        const auto is_awaited = [&](const InstanceId& id) {
+        const auto is_awaited = [&](const InstanceId& id) EBB_REQUIRES(looking_) {
             return std::any_of(gaps_.begin(), gaps_.end(), [&](const Gap& gap) {
                 return id >= gap.from && id < gap.before;
             });

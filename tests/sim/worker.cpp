@@ -104,7 +104,7 @@ bool Worker::finish_drain() {
     if (!core_->environment.worker.is_draining) return false;
     core_->committer.combine(engine::Committer::Role::Owner);
     if (!running.empty() || !core_->committer.is_idle()) return false;
-    core_->sign_off();
+    core_->sign_off(Duration::zero());
     crash();
     return true;
 }

@@ -136,14 +136,12 @@ TEST_F(PostgresFaults, survives_a_server_that_is_killed_and_started_again) {
     PostgresServer server;
     const StorePtr store = make_postgres_store({.url = server.url()}, clock_);
     store->heartbeat(worker_of("w1"), std::chrono::hours(1));
-    int acknowledged = 0;
     int starts = 0;
     std::atomic<bool> is_down = false;
     std::jthread killer;
     while (true) {
         try {
             start_one(*store, instance_of(++starts, {put(1, "pay")}));
-            ++acknowledged;
         } catch (const Error& error) {
             EXPECT_TRUE(error.is_transient()) << error.what();
             break;
@@ -161,8 +159,7 @@ TEST_F(PostgresFaults, survives_a_server_that_is_killed_and_started_again) {
         expect_error(ErrorCode::StoreUnavailable, "cannot be reached", [&] { store->list({}); });
     EXPECT_THAT(message, HasSubstr("/ebb_test"));
     server.start();
-    int tries = 0;
-    for (bool is_back = false; !is_back; ++tries) {
+    for (bool is_back = false; !is_back;) {
         try {
             start_one(*store, instance_of(starts, {put(1, "pay")}));
             is_back = true;

@@ -152,7 +152,7 @@ TEST_P(PostgresQueuesAt, is_never_overbooked_by_those_who_waited_for_one_another
     const std::vector<std::string> handlers{"pay", "ship"};
     std::vector<NewInstance> batch;
     for (int n = 1; n <= 2; ++n) {
-        TaskChange task = put(1, handlers[n - 1]);
+        TaskChange task = put(1, handlers[static_cast<std::size_t>(n - 1)]);
         task.queue = "a";
         batch.push_back(instance_of(n, {task}));
     }

@@ -72,7 +72,16 @@ void Exporter::work(const std::stop_token& stop) {
     Lock lock(mutex_);
     while (!stop.stop_requested()) {
         wait_for_batch(lock);
-        if (!queue_.empty()) send_batch(lock, stop);
+        if (!queue_.empty()) {
+            const std::vector<Span> batch = take_batch();
+            is_sending_ = true;
+            lock.unlock();
+            const bool is_accepted = send(batch, stop) == Answer::Accepted;
+            if (!is_accepted) warn(batch.size());
+            lock.lock();
+            is_sending_ = false;
+            (is_accepted ? counters_.exported : counters_.dropped) += batch.size();
+        }
         if (!queue_.empty()) continue;
         is_flushing_ = false;
         sent_.notify_all();
@@ -94,36 +103,28 @@ void Exporter::wait_for_batch(Lock& lock) {
     }
 }
 
-void Exporter::send_batch(Lock& lock, const std::stop_token& stop) {
+std::vector<Span> Exporter::take_batch() {
     const auto count = std::min(queue_.size(), options_.batch_max);
     const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(count);
-    const std::vector<Span> batch(
-        std::make_move_iterator(queue_.begin()), std::make_move_iterator(end)
-    );
+    std::vector<Span> batch(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
     queue_.erase(queue_.begin(), end);
-    is_sending_ = true;
-    Answer answer = Answer::NotNow;
+    return batch;
+}
+
+/// Tries again while the collector asks for it, until the exporter ends.
+Answer Exporter::send(const std::vector<Span>& batch, const std::stop_token& stop) {
     Duration pause = backoff_;
-    for (int tries = 1; tries <= kTriesMax; ++tries) {
-        lock.unlock();
-        answer = send_(batch, stop);
-        lock.lock();
-        if (answer != Answer::NotNow || is_ending_ || tries == kTriesMax) break;
+    for (int tries = 1;; ++tries) {
+        const Answer answer = send_(batch, stop);
+        if (answer != Answer::NotNow || tries == kTriesMax) return answer;
         const auto until = Steady::now() + pause;
+        Lock lock(mutex_);
         while (!is_ending_ && Steady::now() < until) {
             changed_.wait_for(lock, until - Steady::now());
         }
+        if (is_ending_) return answer;
         pause *= 2;
     }
-    is_sending_ = false;
-    if (answer == Answer::Accepted) {
-        counters_.exported += count;
-        return;
-    }
-    counters_.dropped += count;
-    lock.unlock();
-    warn(count);
-    lock.lock();
 }
 
 void Exporter::warn(std::uint64_t dropped) const {

@@ -47,7 +47,8 @@ class Exporter {
  private:
     void work(const std::stop_token& stop);
     void wait_for_batch(Lock& lock) EBB_REQUIRES(mutex_);
-    void send_batch(Lock& lock, const std::stop_token& stop) EBB_REQUIRES(mutex_);
+    std::vector<Span> take_batch() EBB_REQUIRES(mutex_);
+    Answer send(const std::vector<Span>& batch, const std::stop_token& stop) EBB_EXCLUDES(mutex_);
     void warn(std::uint64_t dropped) const;
 
     const TelemetryOptions options_;

@@ -298,10 +298,9 @@ void Api::answer_metrics(const std::shared_ptr<Exchange>& exchange) {
 }
 
 void Api::post_plain(const std::shared_ptr<Exchange>& exchange, std::string_view path) {
-    const auto found = std::find_if(routes_.rbegin(), routes_.rend(), [&](const Route& route) {
-        return route.path == path;
-    });
-    post(exchange, {.route = routes_.size() - 1 - (found - routes_.rbegin()), .parameters = {}});
+    std::size_t last = routes_.size() - 1;
+    while (routes_[last].path != path) --last;
+    post(exchange, {.route = last, .parameters = {}});
 }
 
 void Api::post(const std::shared_ptr<Exchange>& exchange, Router::Match match) {

@@ -59,7 +59,9 @@ double RateLimit::filled(const Bucket& bucket, SteadyPoint now) const {
 }
 
 void RateLimit::forget_full(SteadyPoint now) {
-    std::erase_if(buckets_, [&](const auto& entry) { return filled(entry.second, now) >= burst_; });
+    std::erase_if(buckets_, [&](const auto& entry) EBB_REQUIRES(mutex_) {
+        return filled(entry.second, now) >= burst_;
+    });
 }
 
 std::vector<http::Header> rate_headers(std::string_view policy, const RateLimit::Share& share) {

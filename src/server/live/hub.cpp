@@ -200,7 +200,7 @@ std::unordered_set<InstanceId> Hub::take_ended() {
 void Hub::remove(std::vector<std::shared_ptr<Watcher>> done) {
     if (done.empty()) return;
     std::sort(done.begin(), done.end());
-    std::erase_if(entries_, [&](const Entry& entry) {
+    std::erase_if(entries_, [&](const Entry& entry) EBB_REQUIRES(mutex_) {
         if (!std::binary_search(done.begin(), done.end(), entry.watcher)) return false;
         forget(entry);
         return true;

@@ -62,7 +62,7 @@ class SqliteSnapshotStore final : public SnapshotStore {
  private:
     /// Asks first, because a transaction that writes waits for other writers.
     void migrate() EBB_REQUIRES(mutex_) {
-        const auto is_current = [this] {
+        const auto is_current = [this]() EBB_REQUIRES(mutex_) {
             const std::vector<std::string> columns = columns_of(database_);
             return !columns.empty() && !lacks_only_run_id(columns);
         };

@@ -140,7 +140,7 @@ TEST(HistoryReader, follows_refs_to_the_payload) {
     history[2].ref = 1;
     history.push_back(make_event(4, HistoryType::SavepointReached, "b"));
     history[3].payload.clear();
-    for (const std::size_t remembered : {0, 1, 4}) {
+    for (const std::size_t remembered : {0U, 1U, 4U}) {
         Past past(history, remembered);
         EXPECT_EQ(past.reader().payload(3), "1");
         EXPECT_EQ(past.reader().payload(4), "null") << "there is none";
@@ -159,7 +159,7 @@ TEST(HistoryReader, reads_the_outputs_of_a_hundred_branches_at_once) {
         history.back().ref = seq - 100;
         outputs.push_back(seq);
     }
-    for (const std::size_t remembered : {0, 30, 150}) {
+    for (const std::size_t remembered : {0U, 30U, 150U}) {
         Past past(history, remembered);
         const HistoryReader reader = past.reader();
         reader.prepare(outputs);

@@ -249,7 +249,7 @@ TEST(ReadyQueue, hands_out_the_lowest_rank_first_and_of_equal_ones_the_first_tha
     for (const std::int64_t rank : {5, 3, 5, -7, 3}) attempts.push_back(make_attempt({}, {}, rank));
     queue.push({attempts[0], attempts[1], attempts[2]});
     queue.push({attempts[3], attempts[4]});
-    for (const std::size_t next : {3, 1, 4, 0, 2}) EXPECT_EQ(queue.try_pop(), attempts[next]);
+    for (const std::size_t next : {3U, 1U, 4U, 0U, 2U}) EXPECT_EQ(queue.try_pop(), attempts[next]);
     EXPECT_EQ(queue.try_pop(), nullptr);
 }
 

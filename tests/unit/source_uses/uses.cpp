@@ -101,13 +101,13 @@ const auto* const kComparison = ::testing::AddGlobalTestEnvironment(new Comparis
 
 // BlockBuilder::build() of the library, and what the linker calls in its place. A member function
 // that returns a class is called as a function of its object.
-extern "C" {
-ebb::Definition __real__ZNK3ebb12BlockBuilder5buildEv(const ebb::BlockBuilder* builder);
-ebb::Definition __wrap__ZNK3ebb12BlockBuilder5buildEv(const ebb::BlockBuilder* builder);
+ebb::Definition real_build(const ebb::BlockBuilder* builder
+) asm("__real__ZNK3ebb12BlockBuilder5buildEv");
+ebb::Definition wrapped_build(const ebb::BlockBuilder* builder
+) asm("__wrap__ZNK3ebb12BlockBuilder5buildEv");
 
-ebb::Definition __wrap__ZNK3ebb12BlockBuilder5buildEv(const ebb::BlockBuilder* builder) {
-    ebb::Definition definition = __real__ZNK3ebb12BlockBuilder5buildEv(builder);
+ebb::Definition wrapped_build(const ebb::BlockBuilder* builder) {
+    ebb::Definition definition = real_build(builder);
     ebb::test::keep(definition);
     return definition;
-}
 }
