@@ -6,6 +6,7 @@ Every exchange is held against the OpenAPI document, and in the end every docume
 
 import json
 import pathlib
+import subprocess
 import sys
 import threading
 import time
@@ -46,6 +47,9 @@ class ApiTest(unittest.TestCase):
         file.write_text(WORKFLOW)
         # A separate test covers the request limit (config_test.py).
         arguments = ["--requests-per-second", "0", "--allow-exec", "--hook-secrets", "secrets"]
+        cls.settings = pathlib.Path(path, "serve.yaml")
+        cls.settings.write_text("title: Orders\n")
+        arguments += ["--config", "serve.yaml"]
         cls.server = Server(EBB, STORE, path, arguments, [str(file)])
         cls.addClassCleanup(cls.server.stop)
         cls.api = log_in(cls.server, CONTRACT)
@@ -88,6 +92,9 @@ class Reading(RelatedCases, ApiTest):
         self.assertEqual(document.json(), CONTRACT.document)
         tag = document.headers["etag"]
         self.assertEqual(self.api("GET", "/openapi.json", headers={"If-None-Match": tag}).status, 304)
+        for options in ([], ["--json"]):
+            printed = subprocess.run([EBB, "openapi", *options], check=True, capture_output=True, timeout=60)
+            self.assertEqual(printed.stdout.decode(), document.body)
 
     def test_routes_are_those_of_the_document(self):
         for method, _, _, path, operation in CONTRACT.operations:
@@ -644,6 +651,14 @@ class Operations(ApiTest):
         config = self.api.get("/admin/config").json()
         self.assertEqual(config["settings"][0]["key"], "db")
         self.assertIn("listen", [one["key"] for one in config["settings"] if one["origin"] == "flag"])
+
+    def test_reads_its_settings_again(self):
+        nothing = {"changed": [], "applied": [], "removed": [], "needs_restart": []}
+        self.settings.write_text("titel: Orders\n")
+        problem = self.problem(self.api.post("/admin/reload"), 422, "invalid_config")
+        self.assertEqual(problem["place"], "serve.yaml:1:1")
+        self.settings.write_text("title: Orders\n")
+        self.assertEqual(self.api.post("/admin/reload").json(), nothing)
 
     def test_sets_and_clears_limits_of_queues(self):
         body = {"concurrency": 3, "rate": {"starts": 10, "period": "1m"}}

@@ -325,6 +325,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the settings of this server again
+         * @description Does what SIGHUP does. All settings are taken over that do not need a restart, or none if something is not valid. The files of the
+         *     certificate are always read again.
+         */
+        post: operations["reloadConfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/definitions": {
         parameters: {
             query?: never;
@@ -2191,10 +2212,15 @@ export interface components {
             roles?: string[];
             /** @description Of `ambiguous`, what fits. */
             candidates?: string[];
+            /**
+             * @description Of `invalid_config`: the file, the line and the column, if it is in the file.
+             * @example serve.yaml:3:1
+             */
+            place?: string;
             problems?: components["schemas"]["Diagnostic"][];
         };
         /** @enum {string} */
-        ProblemCode: "invalid_argument" | "invalid_expression" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "login_failed" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "invalid_session" | "worker_displaced" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "provider_unavailable" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
+        ProblemCode: "invalid_argument" | "invalid_expression" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "login_failed" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "invalid_session" | "worker_displaced" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_config" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "provider_unavailable" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
         Diagnostic: {
             /** @example unknown_handler */
             code: string;
@@ -2206,6 +2232,31 @@ export interface components {
             message: string;
             line: number | null;
             column: number | null;
+        };
+        Reload: {
+            /**
+             * @description Settings whose new values are in force now.
+             * @example [
+             *       "allowed_hosts"
+             *     ]
+             */
+            changed: string[];
+            /**
+             * @description What the file declares and the database did not have.
+             * @example [
+             *       "queues mail"
+             *     ]
+             */
+            applied: string[];
+            /** @description What the file does not declare any more. */
+            removed: string[];
+            /**
+             * @description Settings that were changed since the start; a restart applies them.
+             * @example [
+             *       "threads"
+             *     ]
+             */
+            needs_restart: string[];
         };
         Config: {
             settings: components["schemas"]["Setting"][];
@@ -4093,6 +4144,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Config"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    reloadConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings are in force, except for those that need a restart. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reload"];
+                };
+            };
+            /** @description The settings are not valid (`invalid_config`). Nothing has changed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             default: components["responses"]["Problem"];
