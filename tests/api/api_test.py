@@ -22,7 +22,9 @@ from rehearsal_cases import RehearsalCases
 from related_cases import RelatedCases
 from remote_workers import RemoteWorkerCases
 from request_cases import RequestCases
+from upkeep_cases import UpkeepCases
 from webhook_cases import WebhookCases
+from workflow_cases import WorkflowCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
 
 ROOT, EBB, STORE = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -530,7 +532,7 @@ class Rehearsals(RehearsalCases, ApiTest):
     """Workflows run on made outcomes."""
 
 
-class Workflows(ApiTest):
+class Workflows(WorkflowCases, ApiTest):
     DEFINITION = {"workflow": "flow", "steps": ["a"]}
 
     def test_registers_and_shows_definitions(self):
@@ -559,18 +561,6 @@ class Workflows(ApiTest):
         self.problem(self.api("GET", "/workflows/flow", headers={"Accept": "image/png"}), 406,
             "not_acceptable")
 
-    def test_lays_out_diagrams(self):
-        path = "/workflows/order/versions/1/layout"
-        layout = self.api.get(path)
-        nodes = layout.json()["nodes"]
-        self.assertEqual([n["node"] for n in nodes if n["node"]], ["charge", "approve", "paid"])
-        for node in nodes:
-            self.assertLessEqual(node["box"]["x"] + node["box"]["width"], layout.json()["width"])
-        right = self.api.get(path, direction="right").json()
-        self.assertGreater(right["width"], right["height"])
-        same = self.api("GET", path, headers={"If-None-Match": layout.headers["etag"]})
-        self.assertEqual(same.status, 304)
-
     def test_validates_without_keeping(self):
         good = self.api.post("/workflows/validate", {"workflow": "draft", "steps": ["a"]})
         self.assertTrue(good.json()["valid"])
@@ -581,10 +571,6 @@ class Workflows(ApiTest):
         self.assertEqual(bad.json()["problems"][0]["line"], 2)
         self.problem(self.api.get("/workflows/draft"), 404, "workflow_not_found")
 
-    def test_says_which_workflow_is_missing(self):
-        for path in ("", "/versions", "/versions/1", "/versions/1/layout"):
-            self.problem(self.api.get(f"/workflows/none{path}"), 404, "workflow_not_found")
-
     def test_sets_how_long_instances_are_kept(self):
         rule = self.api("PUT", "/workflows/flow/retention", {"completed": "30d"}).json()
         self.assertEqual((rule["completed"], rule["failed"]), ("30d", "forever"))
@@ -594,7 +580,7 @@ class Workflows(ApiTest):
         self.assertEqual((report["dry_run"], report["instances"]), (True, 0))
 
 
-class Operations(ApiTest):
+class Operations(UpkeepCases, ApiTest):
     def test_shows_workers_and_figures(self):
         worker = self.api.get("/").json()["worker"]["id"]
         end = time.monotonic() + 20

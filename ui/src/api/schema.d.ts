@@ -884,6 +884,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the worker. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** One worker that has not signed off */
+        get: operations["getWorker"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/delayed": {
         parameters: {
             query?: never;
@@ -1859,6 +1879,52 @@ export interface paths {
          * @description Reads at most 200 instances of the version, and for at most 150 ms.
          */
         get: operations["getStepStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{name}/input-schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The JSON Schema of the input
+         * @description Of the newest version, or of the one that `version` names, which never changes.
+         */
+        get: operations["getInputSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * What differs between two versions, node by node
+         * @description The same as `ebb diff --json` prints, and both definitions as YAML. It never changes.
+         */
+        get: operations["getWorkflowDifference"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3299,6 +3365,49 @@ export interface components {
         };
         WorkflowVersionWithDefinition: components["schemas"]["WorkflowVersion"] & {
             definition: Record<string, never>;
+        };
+        WorkflowDifference: {
+            before: components["schemas"]["ComparedVersion"];
+            after: components["schemas"]["ComparedVersion"];
+            equal: boolean;
+            /** @description The content differs, but the version is the same: a store would refuse it. */
+            needs_version: boolean;
+            /** @description Of what is not a node. */
+            workflow: components["schemas"]["FieldChange"][];
+            /** @description In the order of `after`; a removed node follows the one that was before it. */
+            nodes: {
+                node: string;
+                /** @example step */
+                kind: string;
+                /** @enum {string} */
+                change: "added" | "removed" | "changed" | "moved";
+                /**
+                 * @description Absent if it was added.
+                 * @example /steps/1
+                 */
+                pointer_before?: string;
+                /** @description Absent if it was removed. */
+                pointer_after?: string;
+                /** @description To another block, or past other nodes of its block. */
+                moved: boolean;
+                fields: components["schemas"]["FieldChange"][];
+            }[];
+        };
+        ComparedVersion: {
+            workflow: string;
+            version: number;
+            yaml: string;
+        };
+        FieldChange: {
+            /**
+             * @description Within the node or the workflow.
+             * @example /backoff/initial
+             */
+            pointer: string;
+            /** @description Absent if the member did not exist. */
+            before?: unknown;
+            /** @description Absent if the member does not exist any more. */
+            after?: unknown;
         };
         StepStats: {
             workflow: string;
@@ -5156,6 +5265,31 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the worker. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The worker. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listDelayed: {
         parameters: {
             query?: never;
@@ -5332,6 +5466,8 @@ export interface operations {
                      * @default false
                      */
                     dry_run?: boolean;
+                    /** @description How many instances match, as a dry run shows it: nothing is deleted if the number is another one. */
+                    confirm?: number;
                 };
             };
         };
@@ -5343,6 +5479,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PurgeReport"];
+                };
+            };
+            /** @description Another number of instances matches than `confirm` says. The member `matched` has the number. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -6881,6 +7026,74 @@ export interface operations {
                     "application/json": components["schemas"]["StepStats"];
                 };
             };
+            404: components["responses"]["WorkflowNotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getInputSchema: {
+        parameters: {
+            query?: {
+                version?: number;
+            };
+            header?: {
+                /** @description The `ETag` that the client has. 304 if it is still current. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A JSON Schema (draft 7). An empty one if the workflow takes any input. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never> | boolean;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            404: components["responses"]["WorkflowNotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getWorkflowDifference: {
+        parameters: {
+            query: {
+                /** @description A version. */
+                from: number;
+                /** @description The version that is compared with it. */
+                to: number;
+            };
+            header?: {
+                /** @description The `ETag` that the client has. 304 if it is still current. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What differs. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDifference"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["Problem"];
             404: components["responses"]["WorkflowNotFound"];
             default: components["responses"]["Problem"];
         };
