@@ -135,6 +135,9 @@ class Reading(RelatedCases, ApiTest):
         self.assertEqual(self.api.get(f"/instances/{instance}/result").status, 202)
         result = self.finish(instance)
         self.assertEqual((result["status"], result["output"]), ("completed", {"ok": True}))
+        spans = self.api.get(f"/instances/{instance}/timeline").json()["items"]
+        done = {(row["node"], row["kind"]) for row in spans if row["kind"] != "queue"}
+        self.assertEqual(done, {("charge", "attempt"), ("approve", "wait"), ("paid", "wait")})
         by_key = self.api.get(f"/instances/{urllib.parse.quote('key:order/first', safe='')}").json()
         self.assertEqual(by_key["id"], instance)
         tag = self.api.get(f"/instances/{instance}").headers["etag"]

@@ -563,6 +563,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * When each node waited, ran and was undone
+         * @description One row for each attempt, each wait, and each attempt of a compensation, ordered by their beginning. If there are more than 2,000, the
+         *     rows are added up by node and kind (`is_aggregated`). Reads the first 20,000 events; `complete` is false if there are more.
+         */
+        get: operations["getTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/history/{seq}/payload": {
         parameters: {
             query?: never;
@@ -2425,6 +2452,50 @@ export interface components {
             outcome: "started" | "known" | "signaled" | "ignored";
             /** @description Its id; null if nothing was done. */
             instance: string | null;
+        };
+        Timeline: {
+            from: components["schemas"]["OptionalTime"];
+            /** @description The last event; of an instance that goes on, now. */
+            to: components["schemas"]["OptionalTime"];
+            /** @description It has ended, or is dead-lettered: nothing goes on by itself. */
+            is_over: boolean;
+            /** @description How many there are. */
+            spans: number;
+            /** @description Each item stands for all spans of one kind at one node. */
+            is_aggregated: boolean;
+            /** @description False if not all events were read. */
+            complete: boolean;
+            items: components["schemas"]["TimelineSpan"][];
+        };
+        TimelineSpan: {
+            /**
+             * @description `queue`: it waited for a worker. `attempt`: a completed attempt. `failed`: an attempt that failed. `retry`: it waited for the next attempt. `wait`: for a
+             *     person, a signal or a time. `running`: an attempt that has not ended. `undo`, `undo_failed`: an attempt of a compensation.
+             * @enum {string}
+             */
+            kind: "queue" | "attempt" | "failed" | "retry" | "wait" | "running" | "undo" | "undo_failed";
+            node: string;
+            /** @description The branches around it. */
+            path: components["schemas"]["OptionalText"];
+            /** @description Null if aggregated. */
+            visit: number | null;
+            /** @description On the way back. */
+            is_compensation: boolean;
+            attempt: number | null;
+            /** @description The event that ends it; null if there is none yet. */
+            seq: number | null;
+            worker: components["schemas"]["OptionalText"];
+            /** @description Of the failure. */
+            code: components["schemas"]["OptionalText"];
+            from: components["schemas"]["Time"];
+            /** @description Now, if it goes on. */
+            to: components["schemas"]["Time"];
+            /** @description It goes on. */
+            is_open: boolean;
+            /** @description How many the row stands for. */
+            spans: number;
+            /** @description The time of all of them together. */
+            seconds: number;
         };
         /** @enum {string} */
         InstanceStatus: "running" | "paused" | "compensating" | "dead_letter" | "moved" | "completed" | "failed" | "cancelled" | "aborted";
@@ -4804,6 +4875,34 @@ export interface operations {
                         /** @description False if there are more in this direction. */
                         complete: boolean;
                     };
+                };
+            };
+            404: components["responses"]["InstanceNotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The timeline, without payloads. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
                 };
             };
             404: components["responses"]["InstanceNotFound"];
