@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <ebb/definition.h>
+#include <ebb/error.h>
 #include <ebb/time.h>
 
 // The HTTP server behind `ebb serve`, for a program that shows and controls its own engine: REST
@@ -55,6 +56,27 @@ struct ConfigReport {
     std::vector<SettingReport> settings{};
     TimePoint loaded_at{};  ///< when the settings were read last, and accepted
     std::string error{};    ///< why the settings of now are refused; empty if they are not
+};
+
+/// What a reload of the settings has done.
+struct ReloadReport {
+    std::vector<std::string> changed{};        ///< settings whose new values are in force
+    std::vector<std::string> applied{};        ///< `queues mail`: what the file declares now
+    std::vector<std::string> removed{};        ///< what it does not declare any more
+    std::vector<std::string> needs_restart{};  ///< settings that were changed since the start
+};
+
+/// Something in the file of the settings is not valid.
+class ConfigError : public Error {
+ public:
+    /// `place` is FILE:LINE:COLUMN.
+    ConfigError(std::string place, const std::string& what)
+        : Error(ErrorCode::InvalidArgument, place + ": " + what), place_(std::move(place)) {}
+
+    const std::string& place() const { return place_; }
+
+ private:
+    std::string place_;
 };
 
 /// The headers in which a trusted proxy names the user who is logged in.
@@ -162,6 +184,9 @@ struct ServerOptions {
     /// The settings of this program, for administrators; null = it shows none. Called from any
     /// thread.
     std::function<ConfigReport()> config{};
+    /// Reads the settings of this program again, and applies them; null = it cannot. Called from
+    /// any thread. Throws Error and applies nothing if they are not valid.
+    std::function<ReloadReport()> reload{};
     /// The secrets of a hook whose settings name a file, one on each line; null = no hook may name
     /// one. Called from any thread, for each event; throws Error if there is none.
     std::function<std::string(const std::string& name)> hook_secret{};

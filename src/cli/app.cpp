@@ -199,8 +199,8 @@ CLI::Validator choice(const std::vector<std::string>& choices) {
 }
 
 /// Not in every build.
-constexpr std::array<std::string_view, 9> kServerCommands{
-    "audit", "grant", "hook", "key", "login-link", "project", "serve", "session", "token"
+constexpr std::array<std::string_view, 10> kServerCommands{
+    "audit", "grant", "hook", "key", "login-link", "openapi", "project", "serve", "session", "token"
 };
 
 constexpr std::string_view kAboutInstances =
@@ -291,6 +291,7 @@ void CommandLine::add_commands() {
     add_token();
     add_access();
     add_login_link();
+    add_openapi();
     add_completion();
     add_command("version", "Print the version", show_version)->group("Other");
 }

@@ -79,6 +79,7 @@ class CommandLine {
     void add_serve_network(CLI::App* serve);
     void add_token();
     void add_login_link();
+    void add_openapi();
 
     // app_access.cpp
     void add_access();

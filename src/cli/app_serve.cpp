@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <ebb/server.h>
+
 #include "cli/serve_config.h"
 #include "cli/text.h"
 #include "server/api/guard.h"
@@ -128,11 +130,10 @@ void check_keys(const std::vector<ConfigEntry>& entries, const std::vector<std::
     for (const ConfigEntry& entry : entries) {
         if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
         const std::string meant = closest(entry.key, known);
-        throw Error(
-            ErrorCode::InvalidArgument,
+        throw ConfigError(
+            entry.place,
             fmt::format(
-                "{}: There is no setting \"{}\"{}",
-                entry.place,
+                "There is no setting \"{}\"{}",
                 one_line(entry.key),
                 meant.empty() ? "." : fmt::format("; did you mean \"{}\"?", meant)
             )
@@ -216,7 +217,7 @@ void CommandLine::configure_serve(Session& session) {
         db.origin = app_.get_option("--db")->count() > 0 ? "flag" : "EBB_DB";
     } else if (const ConfigEntry* entry = find_entry(entries, "db")) {
         if (entry->is_list) {
-            throw Error(ErrorCode::InvalidArgument, entry->place + ": db is one text, not a list.");
+            throw ConfigError(entry->place, "db is one text, not a list.");
         }
         serve_.db = entry->values.front();
         db.origin = entry->place;
@@ -238,12 +239,13 @@ void CommandLine::configure_serve(Session& session) {
         } else if (entry != nullptr) {
             setting.origin = entry->place;
             if (entry->is_list && !is_list(option)) {
-                throw Error(
-                    ErrorCode::InvalidArgument,
-                    fmt::format("{}: {} is one value, not a list.", entry->place, key)
-                );
+                throw ConfigError(entry->place, key + " is one value, not a list.");
             }
-            set_option(option, entry->values, entry->place + ": " + key);
+            try {
+                set_option(option, entry->values, key);
+            } catch (const Error& error) {
+                throw ConfigError(entry->place, error.what());
+            }
         } else {
             setting.origin = "default";
         }
@@ -427,6 +429,11 @@ void CommandLine::add_login_link() {
     );
 }
 
+void CommandLine::add_openapi() {
+    add_command("openapi", "Print the document of the HTTP API (OpenAPI 3.1)", print_openapi)
+        ->group("Other");
+}
+
 }  // namespace ebb::cli
 
 #else
@@ -438,6 +445,8 @@ void CommandLine::add_serve() {}
 void CommandLine::add_token() {}
 
 void CommandLine::add_login_link() {}
+
+void CommandLine::add_openapi() {}
 
 void CommandLine::add_access() {}
 

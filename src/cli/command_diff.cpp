@@ -17,6 +17,7 @@
 #include "cli/picture.h"
 #include "cli/text.h"
 #include "core/model/difference.h"
+#include "view/difference_json.h"
 
 namespace ebb::cli {
 
@@ -183,17 +184,6 @@ std::string text_of(
     return text;
 }
 
-Ordered fields_json(const std::vector<FieldChange>& fields) {
-    Ordered list = Ordered::array();
-    for (const FieldChange& field : fields) {
-        Ordered json = {{"pointer", field.pointer}};
-        if (field.before) json["before"] = Ordered::parse(*field.before);
-        if (field.after) json["after"] = Ordered::parse(*field.after);
-        list.push_back(std::move(json));
-    }
-    return list;
-}
-
 Ordered subject_json(const Subject& subject) {
     return {
         {"subject", subject.name},
@@ -203,25 +193,9 @@ Ordered subject_json(const Subject& subject) {
 }
 
 Ordered json_of(const Subject& before, const Subject& after, const Difference& difference) {
-    Ordered nodes = Ordered::array();
-    for (const NodeChange& change : difference.nodes) {
-        Ordered json = {
-            {"node", change.name}, {"kind", change.node_kind}, {"change", to_string(change.kind)}
-        };
-        if (!change.pointer_before.empty()) json["pointer_before"] = change.pointer_before;
-        if (!change.pointer_after.empty()) json["pointer_after"] = change.pointer_after;
-        json["moved"] = change.is_moved;
-        json["fields"] = fields_json(change.fields);
-        nodes.push_back(std::move(json));
-    }
-    return {
-        {"before", subject_json(before)},
-        {"after", subject_json(after)},
-        {"equal", difference.is_empty()},
-        {"needs_version", difference.needs_version},
-        {"workflow", fields_json(difference.workflow)},
-        {"nodes", std::move(nodes)},
-    };
+    Ordered json = {{"before", subject_json(before)}, {"after", subject_json(after)}};
+    json.update(view::difference_json(difference));
+    return json;
 }
 
 /// A value as code in Markdown, also in a cell of a table.

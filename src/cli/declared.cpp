@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <ebb/engine.h>
+#include <ebb/server.h>
 
 #include "cli/admin.h"
 #include "cli/session.h"
@@ -167,9 +168,12 @@ auto at_place(const Declared& declared, Act act) {
     try {
         return act();
     } catch (const Error& error) {
+        if (error.code() == ErrorCode::InvalidArgument) {
+            throw ConfigError(declared.place, error.what());
+        }
         throw Error(error.code(), fmt::format("{}: {}", declared.place, error.what()));
     } catch (const std::exception& error) {
-        refuse(fmt::format("{}: {}", declared.place, error.what()));
+        throw ConfigError(declared.place, error.what());
     }
 }
 

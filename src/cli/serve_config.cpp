@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <ebb/error.h>
+#include <ebb/server.h>
 
 #include "cli/payload_argument.h"
 #include "support/json.h"
@@ -20,7 +21,7 @@ using model::Document;
 constexpr std::size_t kConfigBytesMax = std::size_t{1} << 20;
 
 [[noreturn]] void refuse(const std::string& place, const std::string& what) {
-    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", place, what));
+    throw ConfigError(place, what);
 }
 
 std::string place_of(const std::string& path, const model::Place& place) {

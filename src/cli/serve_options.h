@@ -195,6 +195,8 @@ int manage_sessions(Session& session, const SessionOptions& options);
 int show_audit(Session& session, const AuditOptions& options);
 /// Prints a link that logs a person in once.
 int print_login_link(Session& session, const LoginLinkOptions& options);
+/// Prints the document of the API.
+int print_openapi(Session& session);
 int run_server(Session& session, const ServeOptions& options);
 
 }  // namespace ebb::cli

@@ -179,9 +179,11 @@ class Serving {
         while (interrupts_.count() == 0 && !engine_.is_displaced()) {
             interrupts_.wait(kLook);
             if (interrupts_.take_reload()) {
-                notice_.send("RELOADING=1");
-                config_.reload(server_);
-                notice_.send("READY=1");
+                try {
+                    reload();
+                } catch (const Error&) {
+                    // It is in the log.
+                }
             }
             if (StateSignal::take()) log_state();
             feed_watchdog();
@@ -284,8 +286,22 @@ class Serving {
         server.telemetry = traces_;
         server.box = box_.get();
         server.config = [this] { return config_.shown(); };
+        server.reload = [this] { return reload(); };
         if (folder_) server.definition_files = [this] { return folder_->reports(); };
         return server;
+    }
+
+    /// For SIGHUP, and for the API.
+    ReloadReport reload() {
+        notice_.send("RELOADING=1");
+        try {
+            ReloadReport report = config_.reload(server_);
+            notice_.send("READY=1");
+            return report;
+        } catch (const Error&) {
+            notice_.send("READY=1");
+            throw;
+        }
     }
 
     /// Takes over what has changed in the folder. What the database does not take now is taken at

@@ -315,10 +315,10 @@ std::vector<std::string> need_restart(const ServeOptions& now, const ServeOption
     return keys;
 }
 
-std::vector<SettingReport> setting_reports(
-    const ServeOptions& now, const ServeOptions& fresh, const std::string& url
-) {
-    // Server::reload and a stop read them again.
+namespace {
+
+/// Server::reload and a stop read them again.
+bool is_live(const ServeSetting& setting) {
     constexpr std::array<std::string_view, 7> kLive{
         "tls_cert",
         "tls_key",
@@ -328,20 +328,42 @@ std::vector<SettingReport> setting_reports(
         "drain_timeout",
         "drain_delay"
     };
+    return std::find(kLive.begin(), kLive.end(), setting.key) != kLive.end();
+}
+
+auto find_setting(const std::vector<ServeSetting>& settings, const std::string& key) {
+    return std::find_if(settings.begin(), settings.end(), [&](const ServeSetting& one) {
+        return one.key == key;
+    });
+}
+
+}  // namespace
+
+std::vector<std::string> changed_live_settings(
+    const std::vector<ServeSetting>& before, const std::vector<ServeSetting>& after
+) {
+    std::vector<std::string> keys;
+    for (const ServeSetting& setting : after) {
+        const auto was = find_setting(before, setting.key);
+        const bool is_same = was != before.end() && was->values == setting.values;
+        if (is_live(setting) && !is_same) keys.push_back(setting.key);
+    }
+    return keys;
+}
+
+std::vector<SettingReport> setting_reports(
+    const ServeOptions& now, const ServeOptions& fresh, const std::string& url
+) {
     const std::vector<std::string> waiting = need_restart(now, fresh);
     std::vector<SettingReport> reports;
     for (const ServeSetting& setting : now.settings) {
         const auto is_of = [&](const std::string& key) {
             return setting.key == key || (key == "oidc" && setting.key.starts_with("oidc_"));
         };
-        const auto found =
-            std::find_if(fresh.settings.begin(), fresh.settings.end(), [&](const auto& one) {
-                return one.key == setting.key;
-            });
-        const bool is_live = std::find(kLive.begin(), kLive.end(), setting.key) != kLive.end();
-        const bool is_fresh = is_live && found != fresh.settings.end();
+        const auto found = find_setting(fresh.settings, setting.key);
+        const bool is_fresh = is_live(setting) && found != fresh.settings.end();
         SettingReport report = report_of(is_fresh ? *found : setting);
-        report.is_live = is_live;
+        report.is_live = is_live(setting);
         report.needs_restart = std::any_of(waiting.begin(), waiting.end(), is_of);
         if (setting.key == "db") report.value = shown_url(url);
         if (setting.key == "db_read") report.value = shown_url(setting.text());

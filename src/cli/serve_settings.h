@@ -30,6 +30,11 @@ void check_delivery_options(const ServeOptions& options);
 /// taken over while it runs.
 std::vector<std::string> need_restart(const ServeOptions& now, const ServeOptions& fresh);
 
+/// Which settings of `after` have another value than in `before`, and are taken over by a reload.
+std::vector<std::string> changed_live_settings(
+    const std::vector<ServeSetting>& before, const std::vector<ServeSetting>& after
+);
+
 /// The settings that are in force: of those that need a restart, the ones of `now`, of the others
 /// those of `fresh`. Without secrets.
 std::vector<SettingReport> setting_reports(

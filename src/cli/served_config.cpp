@@ -18,7 +18,8 @@ namespace ebb::cli {
 ServedConfig::ServedConfig(Parts parts)
     : parts_(std::move(parts)),
       drain_timeout_(parts_.options.drain_timeout),
-      drain_delay_(parts_.options.drain_delay) {}
+      drain_delay_(parts_.options.drain_delay),
+      settings_(parts_.options.settings) {}
 
 void ServedConfig::begin() {
     declare(parts_.options.declared);
@@ -28,25 +29,18 @@ void ServedConfig::begin() {
     });
 }
 
-void ServedConfig::reload(Server& server) {
+ReloadReport ServedConfig::reload(Server& server) {
+    const Lock lock(reloading_);
     try {
-        const ServeOptions fresh = parts_.options.reread(parts_.session);
+        ServeOptions fresh = parts_.options.reread(parts_.session);
         check_declared(parts_.session, fresh.declared);
         check_delivery_options(fresh);
-        server.reload(server_options(fresh));
-        declare(fresh.declared);
-        drain_timeout_ = fresh.drain_timeout;
-        drain_delay_ = fresh.drain_delay;
-        show({
-            .settings = setting_reports(parts_.options, fresh, parts_.url),
-            .loaded_at = parts_.session.streams().clock->now(),
-        });
-        for (const std::string& key : need_restart(parts_.options, fresh)) {
-            const LogField fields[] = {{"key", key}};
-            parts_.log.write(LogLevel::Warning, "config_needs_restart", fields);
-        }
+        ReloadReport report = apply(server, fresh);
+        report.changed = changed_live_settings(settings_, fresh.settings);
+        settings_ = std::move(fresh.settings);
         is_good_ = true;
         parts_.log.write(LogLevel::Info, "config_reloaded", std::span<const LogField>());
+        return report;
     } catch (const Error& error) {
         is_good_ = false;
         ConfigReport refused = shown();
@@ -54,10 +48,32 @@ void ServedConfig::reload(Server& server) {
         show(std::move(refused));
         const LogField fields[] = {{"error", error.what()}};
         parts_.log.write(LogLevel::Error, "config_refused", fields);
+        throw;
     }
 }
 
-void ServedConfig::declare(const std::vector<Declared>& declared) {
+ReloadReport ServedConfig::apply(Server& server, const ServeOptions& fresh) {
+    server.reload(server_options(fresh));
+    DeclaredChanges changes = declare(fresh.declared);
+    drain_timeout_ = fresh.drain_timeout;
+    drain_delay_ = fresh.drain_delay;
+    show({
+        .settings = setting_reports(parts_.options, fresh, parts_.url),
+        .loaded_at = parts_.session.streams().clock->now(),
+    });
+    ReloadReport report{
+        .applied = std::move(changes.applied),
+        .removed = std::move(changes.removed),
+        .needs_restart = need_restart(parts_.options, fresh),
+    };
+    for (const std::string& key : report.needs_restart) {
+        const LogField fields[] = {{"key", key}};
+        parts_.log.write(LogLevel::Warning, "config_needs_restart", fields);
+    }
+    return report;
+}
+
+DeclaredChanges ServedConfig::declare(const std::vector<Declared>& declared) {
     // By its whole path: another server's file of another name declares other things.
     const std::string file =
         parts_.options.config.empty()
@@ -66,7 +82,7 @@ void ServedConfig::declare(const std::vector<Declared>& declared) {
     const DeclaredTarget target{
         parts_.engine, *parts_.stores.store, *parts_.stores.admin, parts_.box, file
     };
-    const DeclaredChanges changes = apply_declared(parts_.session, target, declared);
+    DeclaredChanges changes = apply_declared(parts_.session, target, declared);
     server::Audit audit(*parts_.stores.admin, *parts_.session.streams().clock, &parts_.log);
     const auto note = [&](const std::string& name, const char* action) {
         audit.note({
@@ -87,6 +103,7 @@ void ServedConfig::declare(const std::vector<Declared>& declared) {
         parts_.log.write(LogLevel::Warning, "config_removed", fields);
         note(name, "removeConfig");
     }
+    return changes;
 }
 
 ConfigReport ServedConfig::shown() const {

@@ -7,6 +7,7 @@
 #include <ebb/engine.h>
 #include <ebb/server.h>
 
+#include "cli/declared.h"
 #include "cli/serve_options.h"
 #include "cli/serve_stores.h"
 #include "cli/session.h"
@@ -16,8 +17,8 @@
 
 namespace ebb::cli {
 
-/// The settings of a process of `ebb serve`, which are read again while it runs. One thread begins
-/// and reloads; any thread may ask.
+/// The settings of a process of `ebb serve`, which are read again while it runs. After begin(), any
+/// thread may reload and ask.
 class ServedConfig {
  public:
     /// All of it must outlive this object.
@@ -36,8 +37,8 @@ class ServedConfig {
     /// Applies what the configuration file declares. Throws Error.
     void begin();
     /// Reads the settings again and takes over those that do not need a restart: all, or none if
-    /// something is wrong with one. The log says which.
-    void reload(Server& server);
+    /// something is wrong with one. The log says which. Throws Error in that case.
+    ReloadReport reload(Server& server);
 
     /// For administrators, without secrets.
     ConfigReport shown() const;
@@ -45,20 +46,21 @@ class ServedConfig {
     /// Whether the last reload succeeded.
     bool is_good() const { return is_good_; }
 
-    // Of the thread that reloads.
-
     Duration drain_timeout() const { return drain_timeout_; }
 
     Duration drain_delay() const { return drain_delay_; }
 
  private:
-    void declare(const std::vector<Declared>& declared);
+    DeclaredChanges declare(const std::vector<Declared>& declared);
+    ReloadReport apply(Server& server, const ServeOptions& fresh);
     void show(ConfigReport report);
 
     const Parts parts_;
     std::atomic<bool> is_good_{true};
-    Duration drain_timeout_;
-    Duration drain_delay_;
+    std::atomic<Duration> drain_timeout_;
+    std::atomic<Duration> drain_delay_;
+    Mutex reloading_;
+    std::vector<ServeSetting> settings_ EBB_GUARDED_BY(reloading_);  ///< as they were read last
     mutable Mutex mutex_;
     ConfigReport report_ EBB_GUARDED_BY(mutex_);
 };

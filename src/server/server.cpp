@@ -251,6 +251,7 @@ class Server::Core {
         service_.links = options.links;
         service_.definition_files = options.definition_files;
         service_.config = options.config;
+        service_.reload = options.reload;
         service_.hook_secret = options.hook_secret;
         service_.box = options.box;
         service_.telemetry = options.telemetry.get();

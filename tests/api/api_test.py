@@ -6,6 +6,7 @@ Every exchange is held against the OpenAPI document, and in the end every docume
 
 import json
 import pathlib
+import subprocess
 import sys
 import threading
 import time
@@ -21,7 +22,9 @@ from rehearsal_cases import RehearsalCases
 from related_cases import RelatedCases
 from remote_workers import RemoteWorkerCases
 from request_cases import RequestCases
+from upkeep_cases import UpkeepCases
 from webhook_cases import WebhookCases
+from workflow_cases import WorkflowCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
 
 ROOT, EBB, STORE = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -46,6 +49,9 @@ class ApiTest(unittest.TestCase):
         file.write_text(WORKFLOW)
         # A separate test covers the request limit (config_test.py).
         arguments = ["--requests-per-second", "0", "--allow-exec", "--hook-secrets", "secrets"]
+        cls.settings = pathlib.Path(path, "serve.yaml")
+        cls.settings.write_text("title: Orders\n")
+        arguments += ["--config", "serve.yaml"]
         cls.server = Server(EBB, STORE, path, arguments, [str(file)])
         cls.addClassCleanup(cls.server.stop)
         cls.api = log_in(cls.server, CONTRACT)
@@ -88,6 +94,9 @@ class Reading(RelatedCases, ApiTest):
         self.assertEqual(document.json(), CONTRACT.document)
         tag = document.headers["etag"]
         self.assertEqual(self.api("GET", "/openapi.json", headers={"If-None-Match": tag}).status, 304)
+        for options in ([], ["--json"]):
+            printed = subprocess.run([EBB, "openapi", *options], check=True, capture_output=True, timeout=60)
+            self.assertEqual(printed.stdout.decode(), document.body)
 
     def test_routes_are_those_of_the_document(self):
         for method, _, _, path, operation in CONTRACT.operations:
@@ -126,6 +135,9 @@ class Reading(RelatedCases, ApiTest):
         self.assertEqual(self.api.get(f"/instances/{instance}/result").status, 202)
         result = self.finish(instance)
         self.assertEqual((result["status"], result["output"]), ("completed", {"ok": True}))
+        spans = self.api.get(f"/instances/{instance}/timeline").json()["items"]
+        done = {(row["node"], row["kind"]) for row in spans if row["kind"] != "queue"}
+        self.assertEqual(done, {("charge", "attempt"), ("approve", "wait"), ("paid", "wait")})
         by_key = self.api.get(f"/instances/{urllib.parse.quote('key:order/first', safe='')}").json()
         self.assertEqual(by_key["id"], instance)
         tag = self.api.get(f"/instances/{instance}").headers["etag"]
@@ -523,7 +535,7 @@ class Rehearsals(RehearsalCases, ApiTest):
     """Workflows run on made outcomes."""
 
 
-class Workflows(ApiTest):
+class Workflows(WorkflowCases, ApiTest):
     DEFINITION = {"workflow": "flow", "steps": ["a"]}
 
     def test_registers_and_shows_definitions(self):
@@ -552,18 +564,6 @@ class Workflows(ApiTest):
         self.problem(self.api("GET", "/workflows/flow", headers={"Accept": "image/png"}), 406,
             "not_acceptable")
 
-    def test_lays_out_diagrams(self):
-        path = "/workflows/order/versions/1/layout"
-        layout = self.api.get(path)
-        nodes = layout.json()["nodes"]
-        self.assertEqual([n["node"] for n in nodes if n["node"]], ["charge", "approve", "paid"])
-        for node in nodes:
-            self.assertLessEqual(node["box"]["x"] + node["box"]["width"], layout.json()["width"])
-        right = self.api.get(path, direction="right").json()
-        self.assertGreater(right["width"], right["height"])
-        same = self.api("GET", path, headers={"If-None-Match": layout.headers["etag"]})
-        self.assertEqual(same.status, 304)
-
     def test_validates_without_keeping(self):
         good = self.api.post("/workflows/validate", {"workflow": "draft", "steps": ["a"]})
         self.assertTrue(good.json()["valid"])
@@ -574,10 +574,6 @@ class Workflows(ApiTest):
         self.assertEqual(bad.json()["problems"][0]["line"], 2)
         self.problem(self.api.get("/workflows/draft"), 404, "workflow_not_found")
 
-    def test_says_which_workflow_is_missing(self):
-        for path in ("", "/versions", "/versions/1", "/versions/1/layout"):
-            self.problem(self.api.get(f"/workflows/none{path}"), 404, "workflow_not_found")
-
     def test_sets_how_long_instances_are_kept(self):
         rule = self.api("PUT", "/workflows/flow/retention", {"completed": "30d"}).json()
         self.assertEqual((rule["completed"], rule["failed"]), ("30d", "forever"))
@@ -587,7 +583,7 @@ class Workflows(ApiTest):
         self.assertEqual((report["dry_run"], report["instances"]), (True, 0))
 
 
-class Operations(ApiTest):
+class Operations(UpkeepCases, ApiTest):
     def test_shows_workers_and_figures(self):
         worker = self.api.get("/").json()["worker"]["id"]
         end = time.monotonic() + 20
@@ -644,6 +640,14 @@ class Operations(ApiTest):
         config = self.api.get("/admin/config").json()
         self.assertEqual(config["settings"][0]["key"], "db")
         self.assertIn("listen", [one["key"] for one in config["settings"] if one["origin"] == "flag"])
+
+    def test_reads_its_settings_again(self):
+        nothing = {"changed": [], "applied": [], "removed": [], "needs_restart": []}
+        self.settings.write_text("titel: Orders\n")
+        problem = self.problem(self.api.post("/admin/reload"), 422, "invalid_config")
+        self.assertEqual(problem["place"], "serve.yaml:1:1")
+        self.settings.write_text("title: Orders\n")
+        self.assertEqual(self.api.post("/admin/reload").json(), nothing)
 
     def test_sets_and_clears_limits_of_queues(self):
         body = {"concurrency": 3, "rate": {"starts": 10, "period": "1m"}}

@@ -470,6 +470,48 @@ retention:
             self.assertEqual(of("allowed_hosts")[0], "new.example")
             client.close()
 
+    def test_an_administrator_reloads_over_the_api(self):
+        self.write("threads: 3\nallowed_hosts: [old.example]\n")
+        with Server(EBB, "sqlite", self.path, arguments=["--config", "serve.yaml"]) as server:
+            client = log_in(server, Contract(ROOT))
+            nothing = {"changed": [], "applied": [], "removed": [], "needs_restart": []}
+            answer = client.post("/admin/reload")
+            self.assertEqual((answer.status, answer.json()), (200, nothing))
+
+            self.write("threads: 7\nallowed_hosts: [new.example]\nqueues: {mail: {concurrency: 3}}\n")
+            wanted = {**nothing, "changed": ["allowed_hosts"], "applied": ["queues mail"]}
+            wanted["needs_restart"] = ["threads"]
+            self.assertEqual(client.post("/admin/reload").json(), wanted)
+            answer = client.raw("GET", "/api/v1/me", headers={"Host": f"new.example:{server.port}"})
+            self.assertEqual(answer.status, 200, answer.body)
+            self.write("threads: 7\nallowed_hosts: [new.example]\n")
+            wanted = {**nothing, "removed": ["queues mail"], "needs_restart": ["threads"]}
+            self.assertEqual(client.post("/admin/reload").json(), wanted)
+
+            for text, place in (
+                ("titel: x\n", "serve.yaml:1:1"),
+                ("title: x\nthreads: many\n", "serve.yaml:2:1"),
+                ("title: a\ntitle: b\n", "serve.yaml:2:"),
+                ("queues: {mail: {concurrency: -1}}\n", "serve.yaml:1:10"),
+                ("allowed_hosts: [third.example]\ntls_cert: absent.pem\n", None),
+            ):
+                with self.subTest(text):
+                    self.write(text)
+                    answer = client.post("/admin/reload")
+                    problem = answer.json()
+                    self.assertEqual((answer.status, problem["code"]), (422, "invalid_config"), problem)
+                    self.assertTrue(problem.get("place", "").startswith(place or ""), problem)
+                    self.assertEqual("place" in problem, place is not None)
+                    self.assertEqual(client.get("/admin/config").json()["error"], problem["detail"])
+                    answer = client.raw("GET", "/api/v1/me", headers={"Host": "new.example"})
+                    self.assertEqual(answer.status, 200, "what was in force stays in force")
+            rows = client.get("/audit", action="reloadConfig").json()["items"]
+            outcomes = [row["outcome"] for row in rows]
+            self.assertEqual(outcomes.count("allowed"), 8, rows)
+            self.assertEqual(outcomes.count("failed"), 5, rows)
+            client.close()
+            self.assertEqual(server.stop(), 0)
+
     def test_a_network_behind_a_space_is_no_file(self):
         for network in ("10.1.0.0/16", "10.1.0.0/16,fd00::/8", "192.168.7.9"):
             said = self.serve("--check", "--webhooks-allow-private", network, code=2)

@@ -36,10 +36,46 @@ http::Response get_config(Service& service, Call& call) {
     );
 }
 
+/// A fault of the settings is none of the request.
+ReloadReport reload(const Service& service) {
+    if (!service.reload) {
+        throw Problem("not_found", "The program that serves does not read its settings again.");
+    }
+    try {
+        return service.reload();
+    } catch (const ConfigError& error) {
+        throw Problem("invalid_config", error.what()).with("place", error.place());
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::InvalidArgument) throw;
+        throw Problem("invalid_config", error.what());
+    }
+}
+
+http::Response reload_config(Service& service, Call& call) {
+    call.query.check_all_used();
+    const ReloadReport report = reload(service);
+    return json_response(
+        200,
+        Json{
+            {"changed", report.changed},
+            {"applied", report.applied},
+            {"removed", report.removed},
+            {"needs_restart", report.needs_restart},
+        }
+    );
+}
+
 }  // namespace
 
 void add_config_routes(Routes& routes, Service& service) {
     routes.push_back(plain_route(service, "GET", "/admin/config", "getConfig", "admin", get_config)
+    );
+    routes.push_back(
+        {.method = "POST",
+         .path = "/admin/reload",
+         .operation = "reloadConfig",
+         .permission = "admin",
+         .handle = [&service](Call& call) { return reload_config(service, call); }}
     );
 }
 

@@ -1,10 +1,15 @@
 // Routes that show what has happened to an instance.
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "call/event_view.h"
+#include "engine/core.h"
 #include "server/api/payloads.h"
 #include "server/api/service.h"
+#include "view/timeline.h"
 
 namespace ebb::server {
 
@@ -72,6 +77,50 @@ http::Response get_payload(Service& service, Call& call) {
     return response;
 }
 
+/// The code of a failure; empty if the event has none, or if its payload is redacted there.
+std::string code_of(const HistoryEntry& event, const PayloadView& payloads) {
+    constexpr std::array<std::string_view, 4> kFailures{
+        "step_retried", "step_failed", "compensation_retried", "compensation_failed"
+    };
+    if (std::find(kFailures.begin(), kFailures.end(), event.type) == kFailures.end()) return {};
+    // A code says what kind of failure it was. Lists show it to the same callers.
+    const Payload failure = payloads.is_hidden ? event.payload : payloads.shown(event.payload);
+    const Json json = Json::parse(failure, nullptr, false);
+    const auto found = json.is_object() ? json.find("code") : json.end();
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+http::Response get_timeline(Service& service, Call& call) {
+    constexpr int kPage = 1'000;
+    constexpr std::int64_t kEventsMax = 20'000;
+    const InstanceId id = resolve(service, call);
+    call.query.check_all_used();
+    const InstanceView view =
+        Engine::Core::of(service.reader).show(id, shown_payloads(service, call.principal));
+    const InstanceSummary& summary = view.summary;
+    const PayloadView payloads =
+        payload_view(service, call.principal, {summary.workflow, summary.version}, call.is_own);
+    view::Timeline timeline;
+    HistoryQuery query{.instance = id, .limit = kPage};
+    bool is_complete = false;
+    for (std::int64_t seen = 0; seen < kEventsMax && !is_complete; seen += kPage) {
+        const auto events = service.reads.history(query);
+        for (const HistoryEvent& event : events) {
+            const HistoryEntry entry = to_entry(event);
+            timeline.add(entry, code_of(entry, payloads));
+            query.after = entry.seq;
+        }
+        is_complete = std::ssize(events) < kPage;
+    }
+    const bool is_over =
+        is_terminal(summary.status) || summary.status == InstanceStatus::DeadLetter;
+    timeline.finish(view.steps, service.clock.now(), is_over);
+    Json json = timeline.json();
+    json["is_over"] = is_over;
+    json["complete"] = is_complete;
+    return json_response(200, json);
+}
+
 }  // namespace
 
 void add_history_routes(Routes& routes, Service& service) {
@@ -81,6 +130,14 @@ void add_history_routes(Routes& routes, Service& service) {
          .operation = "getHistory",
          .permission = "instances.read",
          .handle = [&service](Call& call) { return get_history(service, call); },
+         .reach = Reach::Project}
+    );
+    routes.push_back(
+        {.method = "GET",
+         .path = "/instances/{id}/timeline",
+         .operation = "getTimeline",
+         .permission = "instances.read",
+         .handle = [&service](Call& call) { return get_timeline(service, call); },
          .reach = Reach::Project}
     );
     routes.push_back(

@@ -1,6 +1,7 @@
 // Routes about workers, queues, figures, and deleting what is old.
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -79,6 +80,15 @@ http::Response list_workers(Service& service, Call& call) {
         items.push_back(view::worker_json(worker));
     }
     return json_response(200, Json{{"items", std::move(items)}});
+}
+
+http::Response get_worker(Service& service, Call& call) {
+    call.query.check_all_used();
+    const std::string& id = call.parameter("name");
+    for (const WorkerView& worker : service.reader.workers()) {
+        if (worker.id == id) return json_response(200, view::worker_json(worker));
+    }
+    throw Problem("not_found", fmt::format("There is no worker \"{}\".", id));
 }
 
 http::Response list_unserved(Service& service, Call& call) {
@@ -163,6 +173,18 @@ http::Response clear_queue(Service& service, Call& call) {
     return {.status = 204};
 }
 
+/// What cannot be undone is done only to as many instances as the caller has seen.
+void check_confirmed(Service& service, PurgeOptions options, std::int64_t confirmed) {
+    options.only_counts = true;
+    const std::int64_t matched = service.engine.purge(options).instances;
+    if (matched == confirmed) return;
+    throw Problem(
+        "precondition_failed",
+        fmt::format("The request confirms {} instances, and {} match.", confirmed, matched)
+    )
+        .with("matched", matched);
+}
+
 http::Response purge(Service& service, Call& call) {
     call.query.check_all_used();
     Body body(call.request.body);
@@ -176,12 +198,14 @@ http::Response purge(Service& service, Call& call) {
         }
     }
     options.only_counts = body.boolean("dry_run", false);
+    const auto confirmed = body.integer("confirm", 0, std::numeric_limits<std::int64_t>::max());
     body.check_all_used();
     if (!options.workflow.empty()) {
         check_workflow(call, options.workflow);
     } else if (!call.principal.may_everywhere(call.permission)) {
         throw Problem("not_allowed", "The member \"workflow\" must name one of your workflows.");
     }
+    if (confirmed) check_confirmed(service, options, *confirmed);
     const PurgeReport report = service.engine.purge(options);
     return json_response(200, view::purge_json(report, options.only_counts));
 }
@@ -255,6 +279,7 @@ void add_operation_routes(Routes& routes, Service& service) {
     };
     add("GET", "/stats", "getStats", "stats.read", get_stats);
     add("GET", "/workers", "listWorkers", "workers.read", list_workers, Reach::Server);
+    add("GET", "/workers/{name}", "getWorker", "workers.read", get_worker, Reach::Server);
     add("GET", "/unserved", "listUnserved", "workers.read", list_unserved, Reach::Server);
     auto delayed = std::make_shared<view::Delayed>(service.reads, service.clock);
     routes.push_back({

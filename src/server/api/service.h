@@ -61,6 +61,7 @@ struct Service {
     std::function<void(std::string_view event, const std::string& detail)> report;
     std::function<std::vector<DefinitionFileReport>()> definition_files;  ///< null = no folder
     std::function<ConfigReport()> config{};                               ///< null = none is shown
+    std::function<ReloadReport()> reload{};                               ///< null = it cannot
     std::function<std::string(const std::string& name)> hook_secret{};    ///< null = no folder
     const SecretBox* box = nullptr;  ///< seals secrets; null = they are stored in clear text
     Telemetry* telemetry = nullptr;  ///< null = requests are not traced

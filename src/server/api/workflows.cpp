@@ -10,6 +10,7 @@
 #include <ebb/handlers.h>
 #include <ebb/yaml.h>
 
+#include "core/model/difference.h"
 #include "core/model/reader.h"
 #include "server/api/body.h"
 #include "server/api/layout.h"
@@ -19,6 +20,7 @@
 #include "store/stored_definition.h"
 #include "support/clock.h"
 #include "support/sha256.h"
+#include "view/difference_json.h"
 #include "view/problem_json.h"
 #include "view/retention_json.h"
 #include "view/step_stats.h"
@@ -165,8 +167,7 @@ std::optional<int> version_of(const Call& call) {
     return static_cast<int>(*query.integer("version", 1, 2'147'483'647));
 }
 
-WorkflowRow find_version(Service& service, const Call& call) {
-    const auto version = version_of(call);
+WorkflowRow find_version(Service& service, const Call& call, std::optional<int> version) {
     check_workflow(call, call.parameter("name"));
     auto row = service.reads.find_workflow(call.parameter("name"), version);
     if (row) return std::move(*row);
@@ -178,6 +179,18 @@ WorkflowRow find_version(Service& service, const Call& call) {
               )
             : fmt::format("There is no workflow \"{}\".", call.parameter("name"))
     );
+}
+
+/// Of the version in the path, or of the newest one.
+WorkflowRow find_version(Service& service, const Call& call) {
+    return find_version(service, call, version_of(call));
+}
+
+/// The version that a parameter of the query names.
+std::optional<int> asked_version(Call& call, std::string_view name) {
+    const auto version = call.query.integer(name, 1, DefinitionLimits::kVersionMax);
+    if (!version) return std::nullopt;
+    return static_cast<int>(*version);
 }
 
 http::Response get_version(Service& service, Call& call) {
@@ -223,6 +236,51 @@ http::Response get_layout(Service& service, Call& call) {
     std::string etag = fmt::format("\"{}\"", sha256_hex(seed).substr(0, 16));
     if (matches(call, etag)) return not_modified(std::move(etag));
     auto response = json_response(200, layout_json(stored_definition(row), direction));
+    response.set("ETag", std::move(etag));
+    return response;
+}
+
+http::Response get_input_schema(Service& service, Call& call) {
+    const auto version = asked_version(call, "version");
+    call.query.check_all_used();
+    const WorkflowRow row = find_version(service, call, version);
+    std::string etag = fmt::format("\"{}\"", row.checksum);
+    if (matches(call, etag)) return not_modified(std::move(etag));
+    const Definition definition = stored_definition(row);
+    const Payload& schema = definition.input_schema;
+    auto response = json_response(200, schema.empty() ? std::string("{}") : std::string(schema));
+    response.set("ETag", std::move(etag));
+    return response;
+}
+
+Json compared_json(const Definition& definition) {
+    return {
+        {"workflow", definition.name},
+        {"version", definition.version},
+        {"yaml", definition_to_yaml(definition)},
+    };
+}
+
+http::Response get_difference(Service& service, Call& call) {
+    check_workflow(call, call.parameter("name"));
+    const auto from = asked_version(call, "from");
+    const auto to = asked_version(call, "to");
+    call.query.check_all_used();
+    if (!from || !to) {
+        throw Problem("invalid_argument", "The parameters \"from\" and \"to\" name two versions.");
+    }
+    const WorkflowRow before = find_version(service, call, from);
+    const WorkflowRow after = find_version(service, call, to);
+    // The answer is a pure function of both definitions and this program.
+    const std::string seed =
+        fmt::format("{} {} {}", before.checksum, after.checksum, service.version);
+    std::string etag = fmt::format("\"{}\"", sha256_hex(seed).substr(0, 16));
+    if (matches(call, etag)) return not_modified(std::move(etag));
+    const Definition first = stored_definition(before);
+    const Definition second = stored_definition(after);
+    Json json = {{"before", compared_json(first)}, {"after", compared_json(second)}};
+    json.update(view::difference_json(model::compare(first, second)));
+    auto response = json_response(200, json);
     response.set("ETag", std::move(etag));
     return response;
 }
@@ -312,6 +370,22 @@ http::Response list_retention(Service& service, Call& call) {
     return json_response(200, Json{{"items", std::move(items)}});
 }
 
+void add_retention_routes(const auto& add) {
+    add("PUT",
+        "/workflows/{name}/retention",
+        "setRetention",
+        "retention.write",
+        set_retention,
+        kJsonBytesMax,
+        std::vector<std::string_view>{"application/json"});
+    add("DELETE",
+        "/workflows/{name}/retention",
+        "clearRetention",
+        "retention.write",
+        clear_retention);
+    add("GET", "/retention", "listRetention", "workflows.read", list_retention);
+}
+
 }  // namespace
 
 void add_workflow_routes(Routes& routes, Service& service) {
@@ -353,6 +427,12 @@ void add_workflow_routes(Routes& routes, Service& service) {
     add("GET", "/workflows/{name}", "getWorkflow", "workflows.read", get_version);
     add("GET", "/workflows/{name}/versions", "listWorkflowVersions", "workflows.read", list_versions
     );
+    add("GET", "/workflows/{name}/diff", "getWorkflowDifference", "workflows.read", get_difference);
+    add("GET",
+        "/workflows/{name}/input-schema",
+        "getInputSchema",
+        "workflows.read",
+        get_input_schema);
     add("GET",
         "/workflows/{name}/versions/{version}",
         "getWorkflowVersion",
@@ -368,19 +448,7 @@ void add_workflow_routes(Routes& routes, Service& service) {
         "getStepStats",
         "stats.read",
         get_step_stats);
-    add("PUT",
-        "/workflows/{name}/retention",
-        "setRetention",
-        "retention.write",
-        set_retention,
-        kJsonBytesMax,
-        {"application/json"});
-    add("DELETE",
-        "/workflows/{name}/retention",
-        "clearRetention",
-        "retention.write",
-        clear_retention);
-    add("GET", "/retention", "listRetention", "workflows.read", list_retention);
+    add_retention_routes(add);
 }
 
 }  // namespace ebb::server

@@ -325,6 +325,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the settings of this server again
+         * @description Does what SIGHUP does. All settings are taken over that do not need a restart, or none if something is not valid. The files of the
+         *     certificate are always read again.
+         */
+        post: operations["reloadConfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/definitions": {
         parameters: {
             query?: never;
@@ -534,6 +555,33 @@ export interface paths {
         };
         /** What has happened, event by event */
         get: operations["getHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * When each node waited, ran and was undone
+         * @description One row for each attempt, each wait, and each attempt of a compensation, ordered by their beginning. If there are more than 2,000, the
+         *     rows are added up by node and kind (`is_aggregated`). Reads the first 20,000 events; `complete` is false if there are more.
+         */
+        get: operations["getTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -855,6 +903,26 @@ export interface paths {
         };
         /** Workers that have not signed off */
         get: operations["listWorkers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the worker. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** One worker that has not signed off */
+        get: operations["getWorker"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1846,6 +1914,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/{name}/input-schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The JSON Schema of the input
+         * @description Of the newest version, or of the one that `version` names, which never changes.
+         */
+        get: operations["getInputSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * What differs between two versions, node by node
+         * @description The same as `ebb diff --json` prints, and both definitions as YAML. It never changes.
+         */
+        get: operations["getWorkflowDifference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/{name}/retention": {
         parameters: {
             query?: never;
@@ -2191,10 +2305,15 @@ export interface components {
             roles?: string[];
             /** @description Of `ambiguous`, what fits. */
             candidates?: string[];
+            /**
+             * @description Of `invalid_config`: the file, the line and the column, if it is in the file.
+             * @example serve.yaml:3:1
+             */
+            place?: string;
             problems?: components["schemas"]["Diagnostic"][];
         };
         /** @enum {string} */
-        ProblemCode: "invalid_argument" | "invalid_expression" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "login_failed" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "invalid_session" | "worker_displaced" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "provider_unavailable" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
+        ProblemCode: "invalid_argument" | "invalid_expression" | "invalid_json" | "unknown_field" | "cursor_mismatch" | "bad_request" | "unauthenticated" | "login_failed" | "not_allowed" | "csrf_refused" | "workflow_not_found" | "instance_not_found" | "handler_not_found" | "not_found" | "method_not_allowed" | "not_acceptable" | "invalid_state" | "not_waiting" | "workflow_conflict" | "ambiguous" | "conflict" | "stale_attempt" | "invalid_session" | "worker_displaced" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "misdirected" | "uri_too_long" | "headers_too_large" | "invalid_config" | "invalid_definition" | "invalid_payload" | "idempotency_key_reused" | "limit_exceeded" | "rate_limited" | "too_many_streams" | "internal" | "corrupt_state" | "store_error" | "not_implemented" | "overloaded" | "provider_unavailable" | "draining" | "store_unavailable" | "store_busy" | "store_in_doubt" | "store_read_only" | "store_denied" | "store_version" | "timeout" | "store_full";
         Diagnostic: {
             /** @example unknown_handler */
             code: string;
@@ -2206,6 +2325,31 @@ export interface components {
             message: string;
             line: number | null;
             column: number | null;
+        };
+        Reload: {
+            /**
+             * @description Settings whose new values are in force now.
+             * @example [
+             *       "allowed_hosts"
+             *     ]
+             */
+            changed: string[];
+            /**
+             * @description What the file declares and the database did not have.
+             * @example [
+             *       "queues mail"
+             *     ]
+             */
+            applied: string[];
+            /** @description What the file does not declare any more. */
+            removed: string[];
+            /**
+             * @description Settings that were changed since the start; a restart applies them.
+             * @example [
+             *       "threads"
+             *     ]
+             */
+            needs_restart: string[];
         };
         Config: {
             settings: components["schemas"]["Setting"][];
@@ -2308,6 +2452,50 @@ export interface components {
             outcome: "started" | "known" | "signaled" | "ignored";
             /** @description Its id; null if nothing was done. */
             instance: string | null;
+        };
+        Timeline: {
+            from: components["schemas"]["OptionalTime"];
+            /** @description The last event; of an instance that goes on, now. */
+            to: components["schemas"]["OptionalTime"];
+            /** @description It has ended, or is dead-lettered: nothing goes on by itself. */
+            is_over: boolean;
+            /** @description How many there are. */
+            spans: number;
+            /** @description Each item stands for all spans of one kind at one node. */
+            is_aggregated: boolean;
+            /** @description False if not all events were read. */
+            complete: boolean;
+            items: components["schemas"]["TimelineSpan"][];
+        };
+        TimelineSpan: {
+            /**
+             * @description `queue`: it waited for a worker. `attempt`: a completed attempt. `failed`: an attempt that failed. `retry`: it waited for the next attempt. `wait`: for a
+             *     person, a signal or a time. `running`: an attempt that has not ended. `undo`, `undo_failed`: an attempt of a compensation.
+             * @enum {string}
+             */
+            kind: "queue" | "attempt" | "failed" | "retry" | "wait" | "running" | "undo" | "undo_failed";
+            node: string;
+            /** @description The branches around it. */
+            path: components["schemas"]["OptionalText"];
+            /** @description Null if aggregated. */
+            visit: number | null;
+            /** @description On the way back. */
+            is_compensation: boolean;
+            attempt: number | null;
+            /** @description The event that ends it; null if there is none yet. */
+            seq: number | null;
+            worker: components["schemas"]["OptionalText"];
+            /** @description Of the failure. */
+            code: components["schemas"]["OptionalText"];
+            from: components["schemas"]["Time"];
+            /** @description Now, if it goes on. */
+            to: components["schemas"]["Time"];
+            /** @description It goes on. */
+            is_open: boolean;
+            /** @description How many the row stands for. */
+            spans: number;
+            /** @description The time of all of them together. */
+            seconds: number;
         };
         /** @enum {string} */
         InstanceStatus: "running" | "paused" | "compensating" | "dead_letter" | "moved" | "completed" | "failed" | "cancelled" | "aborted";
@@ -3249,6 +3437,49 @@ export interface components {
         WorkflowVersionWithDefinition: components["schemas"]["WorkflowVersion"] & {
             definition: Record<string, never>;
         };
+        WorkflowDifference: {
+            before: components["schemas"]["ComparedVersion"];
+            after: components["schemas"]["ComparedVersion"];
+            equal: boolean;
+            /** @description The content differs, but the version is the same: a store would refuse it. */
+            needs_version: boolean;
+            /** @description Of what is not a node. */
+            workflow: components["schemas"]["FieldChange"][];
+            /** @description In the order of `after`; a removed node follows the one that was before it. */
+            nodes: {
+                node: string;
+                /** @example step */
+                kind: string;
+                /** @enum {string} */
+                change: "added" | "removed" | "changed" | "moved";
+                /**
+                 * @description Absent if it was added.
+                 * @example /steps/1
+                 */
+                pointer_before?: string;
+                /** @description Absent if it was removed. */
+                pointer_after?: string;
+                /** @description To another block, or past other nodes of its block. */
+                moved: boolean;
+                fields: components["schemas"]["FieldChange"][];
+            }[];
+        };
+        ComparedVersion: {
+            workflow: string;
+            version: number;
+            yaml: string;
+        };
+        FieldChange: {
+            /**
+             * @description Within the node or the workflow.
+             * @example /backoff/initial
+             */
+            pointer: string;
+            /** @description Absent if the member did not exist. */
+            before?: unknown;
+            /** @description Absent if the member does not exist any more. */
+            after?: unknown;
+        };
         StepStats: {
             workflow: string;
             version: number;
@@ -4098,6 +4329,36 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    reloadConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings are in force, except for those that need a restart. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reload"];
+                };
+            };
+            /** @description The settings are not valid (`invalid_config`). Nothing has changed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listDefinitionFiles: {
         parameters: {
             query?: never;
@@ -4620,6 +4881,34 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getTimeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id, the unique beginning of one, or `key:WORKFLOW/KEY` percent-encoded.
+                 * @example 019e2b6c-5a10-7c3e-9f00-3d5f8a1b2c4d
+                 */
+                id: components["parameters"]["InstanceRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The timeline, without payloads. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            404: components["responses"]["InstanceNotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
     getPayload: {
         parameters: {
             query?: {
@@ -5075,6 +5364,31 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the worker. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The worker. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listDelayed: {
         parameters: {
             query?: never;
@@ -5251,6 +5565,8 @@ export interface operations {
                      * @default false
                      */
                     dry_run?: boolean;
+                    /** @description How many instances match, as a dry run shows it: nothing is deleted if the number is another one. */
+                    confirm?: number;
                 };
             };
         };
@@ -5262,6 +5578,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PurgeReport"];
+                };
+            };
+            /** @description Another number of instances matches than `confirm` says. The member `matched` has the number. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -6800,6 +7125,74 @@ export interface operations {
                     "application/json": components["schemas"]["StepStats"];
                 };
             };
+            404: components["responses"]["WorkflowNotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getInputSchema: {
+        parameters: {
+            query?: {
+                version?: number;
+            };
+            header?: {
+                /** @description The `ETag` that the client has. 304 if it is still current. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A JSON Schema (draft 7). An empty one if the workflow takes any input. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never> | boolean;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            404: components["responses"]["WorkflowNotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getWorkflowDifference: {
+        parameters: {
+            query: {
+                /** @description A version. */
+                from: number;
+                /** @description The version that is compared with it. */
+                to: number;
+            };
+            header?: {
+                /** @description The `ETag` that the client has. 304 if it is still current. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @example order */
+                name: components["parameters"]["WorkflowName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What differs. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowDifference"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["Problem"];
             404: components["responses"]["WorkflowNotFound"];
             default: components["responses"]["Problem"];
         };
