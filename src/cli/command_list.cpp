@@ -61,7 +61,7 @@ TimePoint read_when(std::string_view option, const std::string& text, TimePoint 
 class Search {
  public:
     Search(Session& session, const ListCommandOptions& options)
-        : session_(session), options_(options), client_(session.connect("list")) {
+        : options_(options), client_(session.connect("list")) {
         query_.workflow = options.workflow;
         if (!query_.workflow.empty() && !client_.has_workflow(query_.workflow)) {
             throw Error(
@@ -251,7 +251,6 @@ class Search {
                std::find(names.begin(), names.end(), options_.handler) != names.end();
     }
 
-    Session& session_;
     const ListCommandOptions& options_;
     Client& client_;
     InstanceQuery query_;

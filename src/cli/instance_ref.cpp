@@ -49,7 +49,7 @@ std::string digits_of(std::string_view text) {
 /// The id that begins with `digits` and continues with `rest` only.
 InstanceId id_of(const std::string& digits, char rest) {
     std::string text = digits + std::string(kHexDigits - digits.size(), rest);
-    for (const std::size_t dash : {8, 13, 18, 23}) text.insert(dash, 1, '-');
+    for (const std::size_t dash : {8U, 13U, 18U, 23U}) text.insert(dash, 1, '-');
     return *InstanceId::parse(text);
 }
 

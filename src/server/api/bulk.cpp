@@ -146,7 +146,9 @@ BulkRequest read_request(Service& service, const Call& call) {
     }
     job.action = *action;
     job.at = service.store.now();
-    job.before = lowest_id_of(job.at + std::chrono::milliseconds(1));
+    // An id is above all that this process has made, also if the database's clock, as far as it is
+    // known, has gone back since then.
+    job.before = make_instance_id(service.clock, job.at + std::chrono::milliseconds(1));
     job.by = call.principal.name;
     job.reason = body.text("reason", BulkJob::kReasonBytesMax).value_or("");
     read_targets(body, job);

@@ -3,8 +3,9 @@
 #include <functional>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 #include <ebb/clock.h>
-#include <ebb/json.h>
 
 #include "support/sync.h"
 
