@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <ebb/clock.h>
+#include <ebb/json.h>
 
 #include "support/sync.h"
 
