@@ -9,7 +9,7 @@
 namespace ebb::server::oidc {
 
 /// Empty: the caller asks, and says `answered` afterwards.
-std::optional<Json> KnownPage::without_asking(Patience patience, Freshness freshness) {
+std::optional<nlohmann::json> KnownPage::without_asking(Patience patience, Freshness freshness) {
     Lock lock(mutex_);
     while (true) {
         const SteadyPoint now = clock_.steady_now();
@@ -32,7 +32,7 @@ std::optional<Json> KnownPage::without_asking(Patience patience, Freshness fresh
     return std::nullopt;
 }
 
-void KnownPage::answered(std::optional<Json> answer) {
+void KnownPage::answered(std::optional<nlohmann::json> answer) {
     const Lock lock(mutex_);
     is_asking_ = false;
     changed_.notify_all();
@@ -45,10 +45,10 @@ void KnownPage::answered(std::optional<Json> answer) {
     known_ = std::move(answer);
 }
 
-Json KnownPage::get(const Ask& ask, Patience patience, Freshness freshness) {
+nlohmann::json KnownPage::get(const Ask& ask, Patience patience, Freshness freshness) {
     if (auto known = without_asking(patience, freshness)) return std::move(*known);
     try {
-        Json answer = ask();
+        nlohmann::json answer = ask();
         answered(answer);
         return answer;
     } catch (const std::exception&) {

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include <ebb/clock.h>
-#include <ebb/json.h>
 
 #include "support/sync.h"
 
