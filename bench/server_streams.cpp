@@ -19,7 +19,6 @@ namespace ebb::bench {
 
 namespace {
 
-constexpr int kRuns = 3;
 constexpr int kStreams = 10'000;
 constexpr int kEvents = 8;
 constexpr int kLatencyEvents = 40;

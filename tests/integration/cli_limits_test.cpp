@@ -220,7 +220,7 @@ TEST_F(CliLimits, a_rate_is_that_of_all_workers_together_and_so_is_a_new_one) {
     };
     const auto is_each_claimed_once = [&] {
         return execute("SELECT count(*) FROM {schema}.claims") ==
-               std::to_string(kNames.size() * started_) + "\n";
+               std::to_string(kNames.size() * static_cast<std::size_t>(started_)) + "\n";
     };
     run({"queue", "set", "bank", "--rate", "5/1s"});
     start(6);
