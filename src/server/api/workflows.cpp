@@ -267,7 +267,9 @@ http::Response get_difference(Service& service, Call& call) {
     const auto to = asked_version(call, "to");
     call.query.check_all_used();
     if (!from || !to) {
-        throw Problem("invalid_argument", "The parameters \"from\" and \"to\" must each name a version.");
+        throw Problem(
+            "invalid_argument", "The parameters \"from\" and \"to\" must each name a version."
+        );
     }
     const WorkflowRow before = find_version(service, call, from);
     const WorkflowRow after = find_version(service, call, to);
