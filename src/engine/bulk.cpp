@@ -21,6 +21,7 @@
 #include "store/names.h"
 #include "support/json.h"
 #include "support/sync.h"
+#include "support/uuid.h"
 
 namespace ebb::engine {
 
@@ -469,6 +470,10 @@ void prepare(Store& store) {
 }
 
 }  // namespace
+
+InstanceId bulk_limit(const Clock& clock, TimePoint at) {
+    return make_instance_id(clock, at + std::chrono::milliseconds(1));
+}
 
 InstanceSearch bulk_search(const BulkJob& job) {
     InstanceSearch search{.workflow = job.workflows, .before = job.before};

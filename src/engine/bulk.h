@@ -32,6 +32,10 @@ StartedInstance start_bulk(
     const std::optional<InstanceId>& id = {}
 );
 
+/// Ids from this one on are started after `at`. It is above all ids that this process has made,
+/// also if its clock has gone back since then: the date of a database is known with an error.
+InstanceId bulk_limit(const Clock& clock, TimePoint at);
+
 /// The instances of a job as a search from its beginning. Throws ExpressionError for a filter that
 /// cannot be used.
 InstanceSearch bulk_search(const BulkJob& job);

@@ -146,9 +146,7 @@ BulkRequest read_request(Service& service, const Call& call) {
     }
     job.action = *action;
     job.at = service.store.now();
-    // An id is above all that this process has made, also if the database's clock, as far as it is
-    // known, has gone back since then.
-    job.before = make_instance_id(service.clock, job.at + std::chrono::milliseconds(1));
+    job.before = engine::bulk_limit(service.clock, job.at);
     job.by = call.principal.name;
     job.reason = body.text("reason", BulkJob::kReasonBytesMax).value_or("");
     read_targets(body, job);

@@ -131,6 +131,14 @@ TEST_F(BulkTest, acts_on_what_the_filter_finds_and_on_nothing_that_was_started_l
     EXPECT_TRUE(progress(bulk).is_done);
 }
 
+TEST(BulkLimit, is_above_what_was_started_before_also_if_the_clock_has_gone_back) {
+    ManualClock clock(TimePoint(std::chrono::hours(24 * 365 * 50)));
+    const InstanceId started = make_instance_id(clock);
+    clock.jump(-std::chrono::seconds(1));
+    EXPECT_LT(started, engine::bulk_limit(clock, clock.now()));
+    EXPECT_LT(engine::bulk_limit(clock, clock.now()), make_instance_id(clock));
+}
+
 TEST_F(BulkTest, histories_name_the_author_the_bulk_and_the_reason) {
     const InstanceId id = start("waits", 1).at(0);
     const InstanceId bulk = begin(job(BulkAction::Pause));
