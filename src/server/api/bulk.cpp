@@ -2,7 +2,6 @@
 
 #include "server/api/bulk.h"
 
-#include <chrono>
 #include <limits>
 #include <set>
 

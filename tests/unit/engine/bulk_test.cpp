@@ -135,8 +135,10 @@ TEST(BulkLimit, is_above_what_was_started_before_also_if_the_clock_has_gone_back
     ManualClock clock(TimePoint(std::chrono::hours(24 * 365 * 50)));
     const InstanceId started = make_instance_id(clock);
     clock.jump(-std::chrono::seconds(1));
-    EXPECT_LT(started, engine::bulk_limit(clock, clock.now()));
-    EXPECT_LT(engine::bulk_limit(clock, clock.now()), make_instance_id(clock));
+    const InstanceId limit = engine::bulk_limit(clock, clock.now());
+    const InstanceId started_later = make_instance_id(clock);
+    EXPECT_LT(started, limit);
+    EXPECT_LT(limit, started_later);
 }
 
 TEST_F(BulkTest, histories_name_the_author_the_bulk_and_the_reason) {
