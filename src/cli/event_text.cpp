@@ -11,13 +11,14 @@
 #include "cli/failure_text.h"
 #include "cli/text.h"
 #include "support/clock.h"
+#include "view/payload_json.h"
 
 namespace ebb::cli {
 
 namespace {
 
 /// With the members in the order in which the event has them.
-using Document = nlohmann::ordered_json;
+using Document = view::Json;
 
 /// An event's payload, as its words need it.
 struct Facts {
@@ -28,12 +29,12 @@ struct Facts {
     std::string text(const char* member) const {
         const auto found = payload.find(member);
         if (found == payload.end()) return {};
-        return one_line(found->is_string() ? found->get<std::string>() : dump(*found));
+        return one_line(word(*found));
     }
 
     /// A value as a person would type it.
     std::string value(const Document& json) const {
-        return truncate(one_line(dump(json)), options.value_max, options.ellipsis);
+        return truncate(one_line(view::json_text(json)), options.value_max, options.ellipsis);
     }
 
     /// `by ann (too late)`.
@@ -62,14 +63,16 @@ struct Facts {
         if (found == payload.end() || !found->is_array()) return {};
         std::vector<std::string> all;
         for (const Document& name : *found) {
-            all.push_back(one_line(name.is_string() ? name.get<std::string>() : dump(name)));
+            all.push_back(one_line(word(name)));
         }
         return fmt::format("{}", fmt::join(all, ", "));
     }
 
  private:
-    static std::string dump(const Document& json) {
-        return json.dump(-1, ' ', false, Document::error_handler_t::replace);
+    /// A string without its quotes.
+    static std::string word(const Document& json) {
+        return json.is_string() ? view::with_all_digits(json.get<std::string>())
+                                : view::json_text(json);
     }
 };
 
@@ -131,7 +134,7 @@ std::string stop_text(const Facts& facts) {
         text = "outcome: " + outcome;
     }
     const auto error = facts.payload.find("error");
-    if (error != facts.payload.end()) add(text, failure_text(Payload(error->dump())));
+    if (error != facts.payload.end()) add(text, failure_text(view::json_text(*error)));
     return text;
 }
 
@@ -229,7 +232,7 @@ constexpr std::array<std::string_view, 5> kFailures{
 }  // namespace
 
 std::optional<std::string> event_text(const HistoryEntry& event, const EventTextOptions& options) {
-    const Document payload = Document::parse(event.payload, nullptr, false);
+    const Document payload = view::payload_json(event.payload);
     const bool is_withheld =
         payload.is_object() && (payload.contains("$hidden") || payload.contains("$truncated"));
     if (is_withheld) return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include "cli/text.h"
 #include "support/json.h"
+#include "view/payload_json.h"
 
 namespace ebb::cli {
 
@@ -50,10 +51,9 @@ std::string payload_text(const Payload& payload, int columns, std::string_view e
     // Programs often print JSON in many lines. What is too long to be shown is not worth parsing.
     constexpr std::size_t kParsedMax = std::size_t{64} << 10;
     std::string text = payload.substr(0, kParsedMax);
-    if (payload.size() <= kParsedMax) {
-        const auto json = nlohmann::ordered_json::parse(payload, nullptr, false);
-        const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-        if (!json.is_discarded()) text = json.dump(-1, ' ', false, replace);
+    if (!payload.empty() && payload.size() <= kParsedMax) {
+        const view::Json json = view::payload_json(payload);
+        if (!json.is_string() || payload.front() == '"') text = view::json_text(json);
     }
     const std::string line = one_line(text);
     return columns > 0 ? truncate(line, columns, ellipsis) : line;

@@ -14,6 +14,7 @@
 #include "cli/text.h"
 #include "store/store.h"
 #include "support/terminal.h"
+#include "view/payload_json.h"
 #include "yaml/yaml_writer.h"
 
 namespace ebb::cli {
@@ -59,10 +60,9 @@ namespace {
 
 /// A map as a document; of a list each element.
 std::string yaml_text(const nlohmann::ordered_json& json) {
-    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    if (json.is_object()) return yaml::write_yaml(json);
+    if (json.is_object()) return view::with_all_digits(yaml::write_yaml(json));
     if (!json.is_array() || json.empty()) {
-        return terminal_json(json.dump(-1, ' ', false, replace)) + "\n";
+        return terminal_json(view::json_text(json)) + "\n";
     }
     std::string text;
     for (const auto& each : json) text += (text.empty() ? "" : "---\n") + yaml_text(each);
@@ -72,24 +72,22 @@ std::string yaml_text(const nlohmann::ordered_json& json) {
 }  // namespace
 
 void Session::print_json(const nlohmann::ordered_json& json) {
-    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
     if (options_.format == OutputFormat::Yaml) return print(yaml_text(json));
     if (options_.format == OutputFormat::Jsonl) {
         std::string lines;
-        if (!json.is_array()) lines = terminal_json(json.dump(-1, ' ', false, replace)) + "\n";
+        if (!json.is_array()) lines = terminal_json(view::json_text(json)) + "\n";
         for (const auto& each : json.is_array() ? json : nlohmann::ordered_json::array()) {
-            lines += terminal_json(each.dump(-1, ' ', false, replace)) + "\n";
+            lines += terminal_json(view::json_text(each)) + "\n";
         }
         return print(lines);
     }
     const int indent = streams_.out.is_terminal ? 2 : -1;
-    print(terminal_json(json.dump(indent, ' ', false, replace)) + "\n");
+    print(terminal_json(view::json_text(json, indent)) + "\n");
 }
 
 void Session::print_json_line(const nlohmann::ordered_json& json) {
     if (options_.format == OutputFormat::Yaml) return print("---\n" + yaml_text(json));
-    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    print(terminal_json(json.dump(-1, ' ', false, replace)) + "\n");
+    print(terminal_json(view::json_text(json)) + "\n");
 }
 
 void Session::note(std::string_view text) {

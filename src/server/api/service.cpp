@@ -8,6 +8,7 @@
 
 #include "core/kernel/label_codec.h"
 #include "store/names.h"
+#include "view/payload_json.h"
 
 namespace ebb::server {
 
@@ -170,9 +171,7 @@ http::Response json_response(int status, std::string json) {
 }
 
 http::Response json_response(int status, const nlohmann::ordered_json& json) {
-    return json_response(
-        status, json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-    );
+    return json_response(status, view::json_text(json));
 }
 
 std::string etag_of(std::int64_t revision) {

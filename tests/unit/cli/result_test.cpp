@@ -34,6 +34,25 @@ TEST_F(CliResult, is_the_output_and_nothing_else) {
     EXPECT_EQ(outcome.err, "");
 }
 
+TEST_F(CliResult, keeps_all_digits_of_numbers_as_every_other_view_does) {
+    constexpr const char* kDigits = "12345678901234567890.123456789";
+    const std::string given = std::string("{\"n\":") + kDigits + ",\"half\":0.5}";
+    const std::string id = start(
+        "workflow: echo\nhandlers:\n  echo: {exec: cat}\nsteps:\n  - step: echo\n", {"-i", given}
+    );
+    work();
+    EXPECT_EQ(world.run_db({"result", id}).out, given + "\n");
+    const std::vector<std::vector<std::string>> commands{
+        {"result", "-o", "yaml"}, {"show"}, {"show", "--json"}, {"history"}, {"history", "--json"}
+    };
+    for (std::vector<std::string> command : commands) {
+        command.push_back(id);
+        const std::string out = world.run_db(command).out;
+        EXPECT_THAT(out, HasSubstr(kDigits)) << command.front() << " " << command[1];
+        EXPECT_EQ(out.find("number-"), std::string::npos) << out;
+    }
+}
+
 TEST_F(CliResult, of_a_failed_instance_is_an_error_that_says_why) {
     const std::string id = start(kSaga);
     work();

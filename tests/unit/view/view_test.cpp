@@ -21,6 +21,19 @@ TEST(View, a_payload_is_its_value) {
     EXPECT_EQ(payload_json("{").dump(), R"("{")");
 }
 
+TEST(View, a_document_is_written_with_all_digits_of_its_numbers) {
+    const Payload given = R"({"a":[1234567890.12345678901,-1.5e-7,18446744073709551616],"b":0.5})";
+    const Json json = payload_json(given);
+    EXPECT_EQ(
+        json_text(json), R"({"a":[1234567890.12345678901,-1.5e-07,18446744073709551616],"b":0.5})"
+    );
+    EXPECT_EQ(json_text(Json::array({json["a"][2]}), 1), "[\n 18446744073709551616\n]");
+    EXPECT_EQ(
+        with_all_digits("n: " + json["a"][0].get<std::string>() + "\n"),
+        "n: 1234567890.12345678901\n"
+    );
+}
+
 TEST(View, no_time_and_never_are_null) {
     EXPECT_EQ(time_json({}), nullptr);
     EXPECT_EQ(time_json(kNever), nullptr);
