@@ -29,6 +29,9 @@ struct TelemetryOptions {
     /// The share of instances whose spans are sent, 0 to 1. It is chosen by the trace id, so all
     /// processes choose the same instances.
     double sampled = 1;
+    /// Whether the spans of failures have the failure's message, which may have a part of a
+    /// payload. The code is always sent.
+    bool has_messages = true;
     /// If this many spans wait to be sent, further ones are dropped and counted.
     std::size_t queue_max = 8'192;
     std::size_t batch_max = 512;               ///< spans of one request

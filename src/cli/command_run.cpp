@@ -144,7 +144,7 @@ class Run {
             has_news_ = true;
             interrupts_.notify();
         }));
-        if (auto traces = traces_from_environment(session, nullptr)) {
+        if (auto traces = traces_from_environment(session, nullptr, true)) {
             engine_.add_observer(std::move(traces));
         }
     }

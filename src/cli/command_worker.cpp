@@ -65,7 +65,7 @@ class Worker {
         engine_.add_observer(make_observer([this](
                                                const InstanceSummary& instance, const auto& events
                                            ) { log_.write(instance, events); }));
-        if (auto traces = traces_from_environment(session, &log_)) {
+        if (auto traces = traces_from_environment(session, &log_, true)) {
             engine_.add_observer(std::move(traces));
         }
     }

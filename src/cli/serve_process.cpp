@@ -101,7 +101,7 @@ class Serving {
           files_(with_folder(files)),
           policy_(session, files_, options.may_exec),
           metrics_(new_metrics()),
-          traces_(traces_from_environment(session, &log_)),
+          traces_(traces_from_environment(session, &log_, !options.hides_payloads)),
           measured_(metrics_ ? metrics_->measure(*stores_.store) : nullptr),
           worker_store_(measured_ ? *measured_ : *stores_.store, policy_),
           beating_store_(worker_store_, *session.streams().clock),

@@ -105,6 +105,28 @@ class Telemetry(unittest.TestCase):
         self.assertEqual(path, "/v1/traces")
         self.assertEqual(headers["x-team"], "ebb")
 
+    def test_hidden_payloads_stay_out_of_the_text_of_failures(self):
+        (self.folder / "declined.yaml").write_text("""
+workflow: declined
+steps: [charge]
+handlers:
+  charge: {exec: [sh, -c, 'echo "no funds on 4111" >&2; exit 65']}
+""")
+        collector = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{self.collector.server_address[1]}"}
+        for arguments in ([], ["--hide-payloads"]):
+            self.collector.requests.clear()
+            flags = ["--no-auth", "--allow-exec", *arguments]
+            with Server(EBB, "memory", self.folder, flags, ["declined.yaml"], collector) as server:
+                request = urllib.request.Request(
+                    f"http://127.0.0.1:{server.port}/api/v1/instances?wait=30s", json.dumps({"workflow": "declined"}).encode(),
+                    {"Content-Type": "application/json"})
+                urllib.request.urlopen(request, timeout=60).close()
+            failed = {span["name"]: span for span in self.spans() if span["name"].startswith("attempt")}
+            attempt = failed["attempt charge"]
+            self.assertEqual(attempt["status"]["code"], 2)
+            self.assertIn({"key": "error.type", "value": {"stringValue": "exit_65"}}, attempt["attributes"])
+            self.assertEqual("message" in attempt["status"], not arguments)
+
     def test_requests_and_calls_are_in_the_trace_of_their_caller(self):
         trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
         asked = []

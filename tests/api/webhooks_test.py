@@ -195,6 +195,32 @@ class Deliveries(unittest.TestCase):
                 self.assertEqual(data["payload"], {**value, **hidden})
                 self.assertIn(b"12345678901234567890.50", raw)
 
+    def test_the_text_of_a_failure_is_as_visible_as_a_payload(self):
+        declined = """
+workflow: declined
+sensitive: [/details/number]
+steps: [charge]
+handlers:
+  charge: {exec: [sh, -c, 'echo "no funds on 4111" >&2; exit 65']}
+"""
+        for arguments, has_text in ((["--redact-pointers", "declined:/message"], False),
+                                    (["--hide-payloads"], False), ([], True)):
+            self.file.write_text(declined)
+            receiver = Receiver()
+            self.addCleanup(receiver.close)
+            server, api = self.serve("--webhooks-allow-private", *arguments)
+            for form in ("standard", "slack", "teams", "cloudevents"):
+                self.put(api, form, url=receiver.url, format=form, events=["instance.failed"])
+            self.put(api, "ops", url=receiver.url, events=["queue.blocked"])
+            self.assertEqual(api.post("/webhooks/ops/ping").status, 202)
+            receiver.wait_for(lambda all: any(b'"ping"' in body for _, _, body in all))
+            self.assertIn(api.post("/instances", {"workflow": "declined", "input": 1}).status, (200, 201))
+            received = receiver.wait_for(lambda all: sum(b"exit_65" in body for _, _, body in all) == 4)
+            for _, _, body in received:
+                if b"exit_65" in body:
+                    self.assertEqual(b"no funds" in body, has_text, body)
+            server.stop()
+
     def test_a_filter_chooses_by_labels(self):
         _, api = self.serve("--webhooks-allow-private")
         self.put(api, where='labels.tenant == "acme"', events=["instance.completed"])

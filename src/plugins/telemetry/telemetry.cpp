@@ -69,7 +69,9 @@ class Collector {
 class OtlpTelemetry final : public Telemetry {
  public:
     explicit OtlpTelemetry(const TelemetryOptions& options)
-        : sampled_(options.sampled), exporter_(options, Collector(options)) {}
+        : sampled_(options.sampled),
+          has_messages_(options.has_messages),
+          exporter_(options, Collector(options)) {}
 
     void on_committed(const InstanceSummary& instance, std::span<const HistoryEntry> events)
         override {
@@ -78,6 +80,9 @@ class OtlpTelemetry final : public Telemetry {
         {
             const Lock lock(mutex_);
             spans = maker_.make(instance, events);
+        }
+        if (!has_messages_) {
+            for (telemetry::Span& span : spans) span.message.clear();
         }
         exporter_.add(std::move(spans));
     }
@@ -114,6 +119,7 @@ class OtlpTelemetry final : public Telemetry {
 
  private:
     const double sampled_;
+    const bool has_messages_;
     Mutex mutex_;
     SpanMaker maker_ EBB_GUARDED_BY(mutex_);
     Exporter exporter_;

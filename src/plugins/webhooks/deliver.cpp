@@ -56,7 +56,7 @@ class Deliverer {
 
     /// What it throws fails the delivery.
     void deliver(const Payload& input, const Completion<Payload>& delivery) {
-        const Event event = parse_event(input);
+        const Event event = visible(parse_event(input));
         const auto subscription = store_.find_subscription(event.subscription);
         // It was removed or switched off after the event.
         if (!subscription) return skip(delivery, "deleted");
@@ -99,6 +99,27 @@ class Deliverer {
         } catch (...) {
             delivery.fail(std::current_exception());
         }
+    }
+
+    /// The event without what may not be shown of its failure, whose text may have a part of a
+    /// payload.
+    Event visible(Event event) const {
+        if (!options_.shown) return event;
+        auto data = nlohmann::ordered_json::parse(event.data);
+        const auto error = data.find("error");
+        if (error == data.end()) return event;
+        const Payload failure = Payload::text(error->dump());
+        const Payload shown = options_.shown(
+            failure, data.value("workflow", std::string()), data.value("version", 0)
+        );
+        if (shown == failure) return event;
+        if (shown.empty()) {
+            error->erase("message");
+        } else {
+            *error = nlohmann::ordered_json::parse(shown);
+        }
+        event.data = data.dump();
+        return event;
     }
 
     /// Whether the filter of the webhook holds for the instance. What is about none, a ping, is

@@ -238,7 +238,9 @@ std::string sentence_of(const Event& event) {
     if (!step.empty()) text += " at " + step;
     const auto error = data.find("error");
     if (error != data.end() && error->is_object()) {
-        text += fmt::format(" ({}: {})", text_of(*error, "code"), text_of(*error, "message"));
+        const std::string message = text_of(*error, "message");
+        text +=
+            fmt::format(" ({}{}{})", text_of(*error, "code"), message.empty() ? "" : ": ", message);
     }
     const auto decision = data.find("decision");
     if (decision != data.end() && decision->is_object()) {
