@@ -97,6 +97,16 @@ bool is_condition_of_step(std::string_view text, std::span<const std::string_vie
     return is_condition && contains(candidates, "step") && contains(candidates, "compensate");
 }
 
+/// In other tools, a step itself has what a handler has.
+bool is_call(std::string_view text, std::span<const std::string_view> candidates) {
+    constexpr std::array<std::string_view, 7> kCalls{
+        "exec", "http", "run", "cmd", "command", "script", "shell"
+    };
+    const bool names_handler =
+        contains(candidates, "handler") && contains(candidates, "max_attempts");
+    return names_handler && contains(kCalls, text);
+}
+
 }  // namespace
 
 std::string_view closest(std::string_view text, std::span<const std::string_view> candidates) {
@@ -110,6 +120,10 @@ std::string hint(std::string_view text, std::span<const std::string_view> candid
         return " A step has no condition: put it below one, as in {condition: NAME, when: "
                "EXPRESSION, "
                "then: [STEP]}.";
+    }
+    if (is_call(text, candidates)) {
+        return " Name a handler here, with `handler`; what it calls is below `handlers`, as in "
+               "handlers: {NAME: {exec: [PROGRAM]}}.";
     }
     if (const std::string_view meant = closest(text, candidates); !meant.empty()) {
         return fmt::format(" Did you mean \"{}\"?", meant);
