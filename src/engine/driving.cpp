@@ -18,11 +18,19 @@ constexpr Duration kGather = std::chrono::milliseconds(1);
 constexpr Duration kIdleSlice = std::chrono::milliseconds(20);
 constexpr Duration kLookMin = std::chrono::milliseconds(10);
 constexpr Duration kLookMax = std::chrono::milliseconds(500);
-/// A caller that waits for what another process does looks first after this long, and then ever
-/// more rarely: most instances that are waited for take a few milliseconds.
-constexpr Duration kFirstLook = std::chrono::milliseconds(1);
+/// A caller that waits for what another process does looks so often at first, since most instances
+/// that are waited for take a few milliseconds; later, each time after a quarter of what it has
+/// waited.
+constexpr Duration kFirstLook = std::chrono::microseconds(500);
 /// After the handlers' grace: the time for the commits that follow when they are given up.
 constexpr Duration kLastCommits = std::chrono::seconds(1);
+
+/// Whether a caller that has waited for so long looks for work, too. What an engine without
+/// handlers can do, timers for example, is first of all for the workers.
+bool is_poll_due(const engine::Environment& environment, Duration waited) {
+    if (waited == Duration::zero() || waited >= kLookMin) return true;
+    return !environment.handlers.names().empty();
+}
 
 }  // namespace
 
@@ -277,18 +285,20 @@ Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
         if (present.is_finished || present.status == InstanceStatus::Moved) return present;
     }
     Duration waited{0};
-    Duration pause = kFirstLook;
-    if (environment.worker.has_threads && waiters.is_expected(id)) {
-        pause = kLookMin;
-        if (auto result = waiter.wait(std::min(pause, timeout))) return *result;
+    const bool is_told = environment.worker.has_threads && waiters.is_expected(id);
+    const Duration pause_min = is_told ? kLookMin : kFirstLook;
+    if (is_told) {
+        if (auto result = waiter.wait(std::min(pause_min, timeout))) return *result;
     }
     while (true) {
-        try_poll();
+        if (is_poll_due(environment, waited)) try_poll();
         if (auto result = waiter.wait(Duration::zero())) return *result;
         const Result present = *look(id);
         // A moved instance ends elsewhere.
         const bool is_elsewhere = present.status == InstanceStatus::Moved;
         if (present.is_finished || is_elsewhere || waited >= timeout) return present;
+        // The longer it takes, the less a pause matters.
+        const Duration pause = std::clamp(waited / 4, pause_min, kLookMax);
         Duration slice = std::min(pause, timeout - waited);
         if (!environment.worker.has_threads) {
             const Duration until_due = next_due() - environment.now();
@@ -296,7 +306,6 @@ Result Engine::Core::wait(const InstanceId& id, Duration timeout) {
         }
         if (auto result = waiter.wait(slice)) return *result;
         waited += slice;
-        pause = std::min(pause + pause / 2, kLookMax);
     }
 }
 

@@ -123,8 +123,9 @@ struct Claim {
     /// that only commits of the claimer itself have led to.
     std::vector<Mail> mail{};
     bool has_more_mail = false;  ///< there is more than that
-    /// The instance's first event, while there is no other: nearly always the input of the task.
-    /// None if the store would have to search for it.
+    /// While nothing has happened to the instance since its start: its first event, or the second
+    /// one if that has written attributes. It nearly always has the input of the task. None if the
+    /// store would have to search for it.
     std::optional<HistoryEvent> input;
 
     /// The size that ClaimRequest::bytes_max counts.

@@ -50,6 +50,16 @@ TEST_P(StoreConformance, a_claim_brings_the_first_event_while_nothing_else_has_h
     EXPECT_EQ(later[0].input, std::nullopt);
 }
 
+TEST_P(StoreConformance, a_claim_brings_the_attributes_that_were_written_with_the_start) {
+    NewInstance instance = instance_of(1, {put(1, "pay")});
+    instance.history.push_back(event_of(2, HistoryType::AttributesWritten));
+    instance.history.push_back(event_of(3, HistoryType::AttributesWritten));
+    start_one(store(), instance);
+    const std::vector<Claim> claims = claim(store(), "w1", {"pay"});
+    ASSERT_EQ(claims.size(), 1U);
+    EXPECT_EQ(claims[0].input, instance.history[1]);
+}
+
 TEST_P(StoreConformance, gives_a_task_to_one_worker_only) {
     start_one(store(), instance_of(1, {put(1, "pay")}));
     EXPECT_EQ(claim(store(), "w1").size(), 1U);

@@ -153,6 +153,8 @@ Claim MemoryStore::lease(const TaskRef& ref, const ClaimRequest& request, bool t
     const memory::Task& task = *tasks_.find(ref);
     const Instance& instance = instances_.at(ref.instance);
     const bool has_input = instance.row.revision == 1 && !instance.history.empty();
+    const bool has_values = has_input && instance.history.size() > 1 &&
+                            instance.history[1].type == HistoryType::AttributesWritten;
     Claim claim{
         .task = ref,
         .handler = task.handler,
@@ -162,7 +164,7 @@ Claim MemoryStore::lease(const TaskRef& ref, const ClaimRequest& request, bool t
         .slot = takes_slot ? task.queue : std::string(),
         .instance = instance.row,
         .outcome = task.outcome,
-        .input = has_input ? std::optional(instance.history.front()) : std::nullopt,
+        .input = has_input ? std::optional(instance.history[has_values ? 1 : 0]) : std::nullopt,
     };
     if (ref.token == kMailTask) read_mail(claim);
     return claim;

@@ -85,6 +85,16 @@ held AS MATERIALIZED (
 -- A hash look-up: sessions have no hash joins, and a join would compare each row with each instance.
 (c.ord IN (SELECT h.ord FROM held AS h)) IS TRUE
 
+-- fragment: first_input
+-- Nearly all claimed tasks are the first of their instance, so a claim includes the event that nearly
+-- always has their input: that of the start, and with rules the values that were written with it.
+LEFT JOIN LATERAL (
+    SELECT e.* FROM ebb.history AS e
+    WHERE i.revision = 1 AND e.instance_id = i.id
+      AND e.seq <= 2 AND (e.seq = 1 OR e.type = 'attributes_written')
+    ORDER BY e.seq DESC LIMIT 1
+) AS h ON true
+
 -- fragment: lease_locked
 -- The data of each claim is read now because of its size: beyond $bytes_max bytes no claim is added, except
 -- the first.
@@ -100,9 +110,7 @@ sized AS MATERIALIZED (
            ), 0) AS bytes_before
     FROM locked AS l
     JOIN ebb.instances AS i ON i.id = l.instance_id
-    -- Nearly all claimed tasks are the first of their instance, so the claim includes the instance's
-    -- input.
-    LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+    -- include: first_input
 ),
 leased AS (
     UPDATE ebb.tasks AS t SET lease_owner = $worker::text, took_slot = NULL

@@ -239,7 +239,7 @@ SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
        l.queue, (SELECT r.last_key FROM rounds AS r WHERE r.queue = l.queue)
 FROM leased AS l
 JOIN ebb.instances AS i ON i.id = l.instance_id
-LEFT JOIN ebb.history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+-- include: first_input
 ORDER BY l.rank, l.instance_id, l.token;
 
 -- name: key_tasks

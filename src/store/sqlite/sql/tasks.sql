@@ -79,13 +79,18 @@ ORDER BY rank, token;
 UPDATE tasks SET lease_owner = ?3, took_slot = NULL WHERE instance_id = ?1 AND token = ?2;
 
 -- name: claimed_task
+-- With the event that nearly always has the input of an instance's first task: that of the start, and
+-- with rules the values that were written with it.
 SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
        i.created_at, i.updated_at, i.finished_at, i.state,
        t.handler, t.is_stop, t.was_lost, t.lost_by,
        h.seq, h.type, h.node, h.path, h.token, h.visit, h.attempt, h.ref, h.worker,
        h.started_at, h.at, h.payload, CASE WHEN t.handler = '' THEN t.outcome END
 FROM tasks AS t JOIN instances AS i ON i.id = t.instance_id
-LEFT JOIN history AS h ON h.instance_id = i.id AND h.seq = 1 AND i.revision = 1
+LEFT JOIN history AS h ON i.revision = 1 AND h.instance_id = i.id AND h.seq = 1 + EXISTS (
+    SELECT 1 FROM history AS e
+    WHERE e.instance_id = i.id AND e.seq = 2 AND e.type = 'attributes_written'
+)
 WHERE t.instance_id = ?1 AND t.token = ?2;
 
 -- name: task_to_hand_in
