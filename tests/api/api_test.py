@@ -199,6 +199,39 @@ class Reading(RelatedCases, ApiTest):
         total = self.api.get("/instances", count="exact", workflow="order").json()["total"]
         self.assertEqual(total, len(seen))
 
+    def test_lists_the_oldest_first(self):
+        def pages(**filters):
+            found, cursor = [], {}
+            while True:
+                page = self.api.get("/instances", limit=2, **filters, **cursor).json()
+                found += [row["id"] for row in page["items"]]
+                if page["next_cursor"] is None:
+                    return found
+                cursor = {"cursor": page["next_cursor"]}
+        started = [self.start(labels={"shop": "sorted"}) for _ in range(5)]
+        for filters in ({"label": "shop:sorted"}, {"created_after": self.created(started[0]), "workflow": "order"},
+                        {"created_after": self.created(started[0])}):
+            mine = [found for found in pages(sort="created", **filters) if found in started]
+            self.assertEqual(mine, started, filters)
+            self.assertEqual([found for found in pages(sort="-created", **filters) if found in started], started[::-1])
+        page = self.api.get("/instances", label="shop:sorted", sort="created", limit=2).json()
+        self.assertEqual((page["next_after"], page["next_before"]), (started[1], None))
+        rest = self.api.get("/instances", label="shop:sorted", sort="created", after=page["next_after"]).json()
+        self.assertEqual([row["id"] for row in rest["items"]], started[2:])
+        between = self.api.get("/instances", label="shop:sorted", after=started[0], before=started[3]).json()
+        self.assertEqual([row["id"] for row in between["items"]], [started[2], started[1]])
+        counted = self.api.get("/instances/count", label="shop:sorted", after=started[1]).json()
+        self.assertEqual(counted["total"], 3)
+        # The order is a part of what a cursor belongs to.
+        other = self.api.get("/instances", label="shop:sorted", limit=2, cursor=page["next_cursor"])
+        self.problem(other, 400, "cursor_mismatch")
+        self.assertIn("-created, created", self.problem(self.api.get("/instances", sort="key"), 400,
+            "invalid_argument")["detail"])
+        self.problem(self.api.get("/instances", after="x"), 400, "invalid_argument")
+
+    def created(self, instance):
+        return self.api.get(f"/instances/{instance}").json()["created_at"]
+
     def test_lists_by_key_and_by_time(self):
         mark = self.api.get("/").json()["time"]
         instance = self.start(key="find-me-1")

@@ -43,7 +43,6 @@ class Listing {
  public:
     Listing(Query& query, TimePoint now)
         : where_(read_where(query, now)),
-          created_after_(query.time("created_after")),
           key_prefix_(query.text("key_prefix").value_or("")),
           limit_(static_cast<int>(query.integer("limit", 1, kPageMax).value_or(50))) {
         for (const std::string& status : query.list("status")) {
@@ -55,11 +54,12 @@ class Listing {
         }
         query_.key = query.text("key").value_or("");
         query_.has_system = query.flag("system");
-        const auto created_before = query.time("created_before");
-        if (created_before) query_.before = lowest_id_of(*created_before);
-        if (const auto before = query.text("before")) read_before(*before);
+        if (query.choice("sort", {"-created", "created"}) == "created") {
+            query_.order = InstanceOrder::OldestFirst;
+        }
+        read_range(query);
         filters_ = fmt::format(
-            "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}",
+            "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}",
             fmt::join(query.list("status"), ","),
             query_.workflow,
             query_.version.value_or(0),
@@ -69,13 +69,16 @@ class Listing {
             query.text("created_after").value_or(""),
             query.text("created_before").value_or(""),
             query.text("before").value_or(""),
+            query.text("after").value_or(""),
+            static_cast<int>(query_.order),
             query.text("where").value_or(""),
             fmt::join(query.all("label"), "|")
         );
         has_outlines_ = query.flag("outline");
         wants_total_ = query.choice("count", {"none", "exact"}) == "exact";
-        if (wants_total_ && (query_.version || query_.has_system || !query_.key.empty() ||
-                             !key_prefix_.empty() || created_after_ || created_before || where_)) {
+        if (wants_total_ &&
+            (query_.version || query_.has_system || !query_.key.empty() || !key_prefix_.empty() ||
+             query.text("created_after") || query.text("created_before") || where_)) {
             throw Problem(
                 "invalid_argument", "count=exact may only be combined with status and workflow."
             );
@@ -107,7 +110,6 @@ class Listing {
         if (where_ || !has_index()) return read_filtered(store);
         const auto end = Steady::now() + kScanTimeMax;
         const bool filters_here = !key_prefix_.empty();
-        const InstanceId floor = created_after_ ? lowest_id_of(*created_after_) : InstanceId{};
         int scanned = 0;
         while (true) {
             const int wanted = limit_ - static_cast<int>(rows_.size());
@@ -115,14 +117,14 @@ class Listing {
             query_.limit = filters_here ? kScanPage : wanted + 1;
             const auto page = store.list(query_);
             for (const InstanceRow& row : page) {
-                if (row.id < floor) return finish();
                 if (static_cast<int>(rows_.size()) >= limit_) return stop(true);
-                query_.before = row.id;
+                last_ = row.id;
                 scanned_to_ = row.created_at;
                 if (row.key.starts_with(key_prefix_)) rows_.push_back(row);
             }
             scanned += static_cast<int>(page.size());
             if (static_cast<int>(page.size()) < query_.limit) return finish();
+            go_on_after(query_, last_);
             if (scanned >= kScanRowsMax || Steady::now() >= end) return stop(false);
         }
     }
@@ -142,19 +144,34 @@ class Listing {
             {"next_cursor", has_more_ ? Json(cursor()) : Json(nullptr)},
             {"scanned_to", view::time_json(scanned_to_)},
             {"complete", is_complete_},
-            {"next_before", has_more_ ? Json(query_.before->to_string()) : Json(nullptr)},
+            {"next_before", next(InstanceOrder::NewestFirst)},
+            {"next_after", next(InstanceOrder::OldestFirst)},
         };
         if (wants_total_) json["total"] = total(service.reads);
         return document.text(json);
     }
 
-    std::string cursor() const {
-        return fmt::format("1.{}.{}", query_.before->to_string(), hash());
-    }
+    std::string cursor() const { return fmt::format("1.{}.{}", last_.to_string(), hash()); }
 
     bool has_more() const { return has_more_; }
 
  private:
+    void read_range(Query& query) {
+        if (const auto time = query.time("created_before")) query_.before = lowest_id_of(*time);
+        if (const auto time = query.time("created_after")) query_.from = lowest_id_of(*time);
+        if (const auto id = query.id("before")) {
+            query_.before = std::min(*id, query_.before.value_or(*id));
+        }
+        if (const auto id = query.id("after")) {
+            query_.from = std::max(next_id(*id), query_.from.value_or(InstanceId{}));
+        }
+    }
+
+    /// The id with which the next page of a list in this order begins.
+    Json next(InstanceOrder order) const {
+        return has_more_ && query_.order == order ? Json(last_.to_string()) : Json(nullptr);
+    }
+
     /// Whether the store finds what is asked for, without reading much else. There is no index of
     /// workflows and versions, and nearly everything has completed.
     bool has_index() const {
@@ -179,10 +196,11 @@ class Listing {
             .key = query_.key,
             .where = where_.value_or(filter::Condition{}),
             .before = query_.before,
+            .from = query_.from,
             .scan_max = kFilteredPage,
+            .order = query_.order,
         };
         if (!key_prefix_.empty()) search.where = with_prefix(search.where);
-        if (created_after_) search.from = lowest_id_of(*created_after_);
         for (int scanned = 0; scanned < kScanRowsMax; scanned += kFilteredPage) {
             // One more than the page has tells whether there is another page.
             search.limit = limit_ + 1 - static_cast<int>(rows_.size());
@@ -190,16 +208,17 @@ class Listing {
             std::move(hits.rows.begin(), hits.rows.end(), std::back_inserter(rows_));
             if (static_cast<int>(rows_.size()) > limit_) {
                 rows_.pop_back();
-                query_.before = rows_.back().id;
+                last_ = rows_.back().id;
                 scanned_to_ = rows_.back().created_at;
                 return stop(true);
             }
-            search.before = query_.before = hits.next;
             if (!rows_.empty()) scanned_to_ = rows_.back().created_at;
             if (!hits.next) return finish();
+            last_ = *hits.next;
+            go_on_after(search, last_);
             if (Steady::now() >= end) break;
         }
-        if (const auto last = store.load(*query_.before)) scanned_to_ = last->created_at;
+        if (const auto last = store.load(last_)) scanned_to_ = last->created_at;
         stop(false);
     }
 
@@ -237,14 +256,6 @@ class Listing {
         return items;
     }
 
-    void read_before(const std::string& text) {
-        const auto id = InstanceId::parse(text);
-        if (!id) {
-            throw Problem("invalid_argument", "The parameter \"before\" is not an instance's id.");
-        }
-        if (!query_.before || *id < *query_.before) query_.before = id;
-    }
-
     void finish() { has_more_ = false; }
 
     void stop(bool is_full) {
@@ -262,7 +273,7 @@ class Listing {
         if (cursor.substr(last + 1) != hash()) {
             throw Problem("cursor_mismatch", "The cursor belongs to other filters.");
         }
-        query_.before = id;
+        go_on_after(query_, *id);
     }
 
     std::int64_t total(Store& store) const {
@@ -281,7 +292,6 @@ class Listing {
 
     InstanceQuery query_;
     std::optional<filter::Condition> where_;
-    std::optional<TimePoint> created_after_;
     std::string key_prefix_;
     int limit_;
     bool wants_total_ = false;
@@ -289,6 +299,7 @@ class Listing {
     bool sees_nothing_ = false;
     std::string filters_;
     std::vector<InstanceRow> rows_;
+    InstanceId last_;  ///< that was looked at
     bool has_more_ = false;
     bool is_complete_ = true;
     TimePoint scanned_to_{};

@@ -128,6 +128,14 @@ std::optional<TimePoint> Query::time(std::string_view name) {
     return time;
 }
 
+std::optional<InstanceId> Query::id(std::string_view name) {
+    const auto value = text(name);
+    if (!value) return std::nullopt;
+    const auto id = InstanceId::parse(*value);
+    if (!id) refuse(name, "is not an instance's id");
+    return id;
+}
+
 void Query::check_all_used() const {
     for (const auto& [name, parameter] : parameters_) {
         if (!parameter.is_used) refuse(name, "is not known here");

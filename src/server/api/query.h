@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <ebb/id.h>
 #include <ebb/time.h>
 
 namespace ebb::server {
@@ -36,6 +37,8 @@ class Query {
     std::string choice(std::string_view name, const std::vector<std::string>& choices);
     std::optional<Duration> duration(std::string_view name, Duration most);
     std::optional<TimePoint> time(std::string_view name);
+    /// Of an instance.
+    std::optional<InstanceId> id(std::string_view name);
 
     /// Throws Problem for a parameter that no one has asked for.
     void check_all_used() const;

@@ -55,12 +55,8 @@ InstanceSearch read_search(Query& query, TimePoint now) {
     }
     search.key = query.text("key").value_or("");
     search.where = read_where(query, now).value_or(Condition{});
-    if (const auto before = query.text("before")) {
-        search.before = InstanceId::parse(*before);
-        if (!search.before) {
-            throw Problem("invalid_argument", "The parameter \"before\" is not an instance's id.");
-        }
-    }
+    search.before = query.id("before");
+    if (const auto after = query.id("after")) search.from = next_id(*after);
     return search;
 }
 
