@@ -16,6 +16,7 @@ import urllib.parse
 from bulk_cases import BulkCases
 from contract import CALLBACKS, Contract
 from hook_cases import HookCases
+from list_cases import ListCases
 from live_cases import LiveCases
 from oidc_cases import OidcCases
 from rehearsal_cases import RehearsalCases
@@ -86,7 +87,9 @@ class ApiTest(unittest.TestCase):
         return answer.json()
 
 
-class Reading(RelatedCases, ApiTest):
+class Reading(ListCases, RelatedCases, ApiTest):
+    contract = CONTRACT
+
     def test_says_what_the_server_is(self):
         self.assertEqual(self.api.get("/").json()["name"], "ebb")
         self.assertIn("admin", self.api.get("/me").json()["permissions"])
@@ -198,48 +201,6 @@ class Reading(RelatedCases, ApiTest):
         self.problem(self.api.get("/instances", status="runing"), 400, "invalid_argument")
         total = self.api.get("/instances", count="exact", workflow="order").json()["total"]
         self.assertEqual(total, len(seen))
-
-    def test_lists_the_oldest_first(self):
-        def pages(**filters):
-            found, cursor = [], {}
-            while True:
-                page = self.api.get("/instances", limit=2, **filters, **cursor).json()
-                found += [row["id"] for row in page["items"]]
-                if page["next_cursor"] is None:
-                    return found
-                cursor = {"cursor": page["next_cursor"]}
-        started = [self.start(labels={"shop": "sorted"}) for _ in range(5)]
-        for filters in ({"label": "shop:sorted"}, {"created_after": self.created(started[0]), "workflow": "order"},
-                        {"created_after": self.created(started[0])}):
-            mine = [found for found in pages(sort="created", **filters) if found in started]
-            self.assertEqual(mine, started, filters)
-            self.assertEqual([found for found in pages(sort="-created", **filters) if found in started], started[::-1])
-        page = self.api.get("/instances", label="shop:sorted", sort="created", limit=2).json()
-        self.assertEqual((page["next_after"], page["next_before"]), (started[1], None))
-        rest = self.api.get("/instances", label="shop:sorted", sort="created", after=page["next_after"]).json()
-        self.assertEqual([row["id"] for row in rest["items"]], started[2:])
-        between = self.api.get("/instances", label="shop:sorted", after=started[0], before=started[3]).json()
-        self.assertEqual([row["id"] for row in between["items"]], [started[2], started[1]])
-        counted = self.api.get("/instances/count", label="shop:sorted", after=started[1]).json()
-        self.assertEqual(counted["total"], 3)
-        # The order is a part of what a cursor belongs to.
-        other = self.api.get("/instances", label="shop:sorted", limit=2, cursor=page["next_cursor"])
-        self.problem(other, 400, "cursor_mismatch")
-        self.assertIn("-created, created", self.problem(self.api.get("/instances", sort="key"), 400,
-            "invalid_argument")["detail"])
-        self.problem(self.api.get("/instances", after="x"), 400, "invalid_argument")
-
-    def created(self, instance):
-        return self.api.get(f"/instances/{instance}").json()["created_at"]
-
-    def test_lists_by_key_and_by_time(self):
-        mark = self.api.get("/").json()["time"]
-        instance = self.start(key="find-me-1")
-        for query in ({"key": "find-me-1"}, {"key_prefix": "find-me"}, {"created_after": mark}):
-            rows = self.api.get("/instances", **query).json()["items"]
-            self.assertIn(instance, [row["id"] for row in rows], query)
-        rows = self.api.get("/instances", created_before=mark, limit=1000).json()["items"]
-        self.assertNotIn(instance, [row["id"] for row in rows])
 
     def test_finds_and_counts_labeled_instances(self):
         labels = {"customer": "acme", "total": 99.5, "vip": True, "due": {"time": "2026-01-31T08:00:00Z"}}

@@ -222,6 +222,12 @@ std::optional<VisibleInstances> visible_instances(
     Service& service, const Principal& principal, const std::string& wanted
 );
 
+/// Those of the workflows `wanted` (names between commas; empty = all) that belong to the project;
+/// without a project all of them. None: none does, or there is no such project.
+std::optional<std::string> workflows_of_project(
+    Service& service, const std::optional<std::string>& project, const std::string& wanted
+);
+
 /// The filter by workflows of a list: those of `wanted` (names between commas; empty = all) with
 /// which the principal has the permission. None: there is no such workflow, so nothing is listed.
 std::optional<std::string> visible_workflows(

@@ -420,9 +420,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Instances, newest first
+         * Instances by the time of their creation
          * @description Pages by cursor. A filter that no index serves reads a bounded number of rows for each request: then the page ends early,
-         *     `complete` is false, `scanned_to` says how far back it has looked, and `next_cursor` goes on from there.
+         *     `complete` is false, `scanned_to` says up to what time it has looked, and `next_cursor` goes on from there.
          */
         get: operations["listInstances"];
         put?: never;
@@ -2533,18 +2533,26 @@ export interface components {
             next_before: components["schemas"]["OptionalText"];
             complete: boolean;
         };
-        InstancePage: {
-            /** @description The `before` of the next page, as `next_cursor` has it. */
+        PageEnd: {
+            /** @description The `before` of the next page, as `next_cursor` has it; null if the oldest come first. */
             next_before?: components["schemas"]["OptionalText"];
-            items: components["schemas"]["OutlinedInstance"][];
+            /** @description The same with `sort=created`: the `after` of the next page. */
+            next_after?: components["schemas"]["OptionalText"];
             /** @description Null on the last page. */
             next_cursor: components["schemas"]["OptionalText"];
-            /** @description How far back this page has looked. */
+            /** @description Up to what time this page has looked. */
             scanned_to: components["schemas"]["OptionalTime"];
             /** @description False if the page ended early because it had read enough rows. */
             complete: boolean;
             /** @description Only with `count=exact`. */
             total?: number | null;
+        };
+        InstancePage: components["schemas"]["PageEnd"] & {
+            items: components["schemas"]["OutlinedInstance"][];
+        };
+        /** @description With `fields`. */
+        SelectedInstancePage: components["schemas"]["PageEnd"] & {
+            items: Record<string, never>[];
         };
         OutlinedInstance: components["schemas"]["Instance"] & {
             /** @description Only with `outline`. */
@@ -4548,12 +4556,49 @@ export interface operations {
                 created_before?: string;
                 /** @description Created before the instance with this id. */
                 before?: components["schemas"]["Id"];
+                /** @description Created after the instance with this id. */
+                after?: components["schemas"]["Id"];
+                /** @description `-created` has the newest first, `created` the oldest. */
+                sort?: "-created" | "created";
                 /** @description Only those that this filter holds for, such as `labels.customer == "acme"`. */
                 where?: string;
                 /** @description Only those with this label, a text: `NAME:VALUE`. All of several. */
                 label?: string[];
+                /** @description Only those whose failure belongs to one of these groups, separated by commas. */
+                failure?: string[];
+                /** @description Only those that have failed or are dead-lettered with one of these codes, separated by commas. */
+                error_code?: string[];
+                /** @description Only those that have failed or are dead-lettered at one of these steps, separated by commas. */
+                error_step?: string[];
+                /** @description Only those whose key or workflow begins so, or whose error code or id this is. */
+                q?: string;
+                /** @description Only those of the workflows of this project. */
+                project?: string;
+                /**
+                 * @description Only those that wait for one of these, separated by commas. As `node` and `worker`, it looks at instances that have not ended, one by one.
+                 * @example [
+                 *       "decision",
+                 *       "signal"
+                 *     ]
+                 */
+                waiting?: ("decision" | "signal" | "timer" | "retry" | "worker" | "queue" | "operator")[];
+                /** @description Only those that are at the node with this name now. */
+                node?: string;
+                /** @description Only those that this worker runs now. */
+                worker?: string;
                 /** @description `true` adds to each item what it waits for, why it failed, and its handlers. */
                 outline?: boolean;
+                /**
+                 * @description Only these members of each item, separated by commas. `error`, `waiting_for` and `handlers` need no `outline`.
+                 * @example [
+                 *       "id",
+                 *       "key",
+                 *       "status"
+                 *     ]
+                 */
+                fields?: ("id" | "workflow" | "version" | "key" | "status" | "priority" | "revision" | "created_at" | "updated_at" | "finished_at" | "labels" | "error" | "waiting_for" | "handlers")[];
+                /** @description `none` leaves payloads out (null); `short` cuts those above 4 KiB; `full` shows all. */
+                payloads?: components["parameters"]["Payloads"];
                 /** @description `exact` adds `total`, how many instances fit, if only `status` and `workflow` are given. */
                 count?: "none" | "exact";
                 /** @description The `next_cursor` of the page before. It belongs to the other parameters; with others it is refused (`cursor_mismatch`). */
@@ -4578,7 +4623,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InstancePage"];
+                    "application/json": components["schemas"]["InstancePage"] | components["schemas"]["SelectedInstancePage"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -4650,8 +4695,20 @@ export interface operations {
                 where?: string;
                 /** @description Only those with this label, a text: `NAME:VALUE`. All of several. */
                 label?: string[];
+                /** @description Only those whose failure belongs to one of these groups, separated by commas. */
+                failure?: string[];
+                /** @description Only those that have failed or are dead-lettered with one of these codes, separated by commas. */
+                error_code?: string[];
+                /** @description Only those that have failed or are dead-lettered at one of these steps, separated by commas. */
+                error_step?: string[];
+                /** @description Only those whose key or workflow begins so, or whose error code or id this is. */
+                q?: string;
+                /** @description Only those of the workflows of this project. */
+                project?: string;
                 /** @description Created before the instance with this id. */
                 before?: components["schemas"]["Id"];
+                /** @description Created after the instance with this id. */
+                after?: components["schemas"]["Id"];
             };
             header?: never;
             path?: never;
