@@ -24,6 +24,7 @@ from related_cases import RelatedCases
 from remote_workers import RemoteWorkerCases
 from request_cases import RequestCases
 from upkeep_cases import UpkeepCases
+from view_cases import ViewCases
 from webhook_cases import WebhookCases
 from workflow_cases import WorkflowCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
@@ -787,6 +788,10 @@ class Webhooks(WebhookCases, ApiTest):
 class Hooks(HookCases, ApiTest):
     contract = CONTRACT
     ebb_path = EBB
+
+
+class Views(ViewCases, ApiTest):
+    contract = CONTRACT
 
 
 if __name__ == "__main__":

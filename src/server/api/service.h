@@ -164,6 +164,7 @@ void add_live_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
 void add_webhook_routes(Routes& routes, Service& service);
 void add_hook_routes(Routes& routes, Service& service);
+void add_view_routes(Routes& routes, Service& service);
 void add_callback_routes(Routes& routes, Service& service);
 
 http::Response json_response(int status, std::string json);

@@ -1505,6 +1505,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The caller's own views, and those that others share */
+        get: operations["listViews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/views/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description At most 128 bytes, without control characters and slashes.
+                 * @example urgent
+                 */
+                name: components["parameters"]["ViewName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * One view
+         * @description The caller's own view of this name, else one that somebody shares.
+         */
+        get: operations["getView"];
+        /**
+         * Add or replace a view of one's own
+         * @description Views of others stay as they are, also those with the same name. A caller has at most 100 views.
+         */
+        put: operations["putView"];
+        post?: never;
+        /**
+         * Delete a view
+         * @description An administrator may also delete what others share.
+         */
+        delete: operations["deleteView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks": {
         parameters: {
             query?: never;
@@ -3192,6 +3243,33 @@ export interface components {
             payload?: components["schemas"]["Payload"];
             request_id?: string;
         };
+        /**
+         * @description The list that it belongs to.
+         * @enum {string}
+         */
+        ViewPage: "instances" | "decisions" | "failures";
+        ViewSettings: {
+            /** @default instances */
+            page: components["schemas"]["ViewPage"];
+            /** @description Filter, order and columns, as they are in the URL of the page in the web UI. */
+            query: string;
+            /**
+             * @description Whether everybody sees it.
+             * @default false
+             */
+            is_shared: boolean;
+        };
+        View: {
+            name: string;
+            /** @description The principal, such as `user:ann`. */
+            owner: string;
+            page: components["schemas"]["ViewPage"];
+            query: string;
+            is_shared: boolean;
+            /** @description Whether the caller is its owner. */
+            is_own: boolean;
+            updated_at: components["schemas"]["Time"];
+        };
         WebhookSettings: {
             /** @description Where events are sent; with `email`, `mailto:` and up to 16 addresses between commas. */
             url: string;
@@ -3671,6 +3749,11 @@ export interface components {
         Wait: string;
         /** @example github */
         HookName: string;
+        /**
+         * @description At most 128 bytes, without control characters and slashes.
+         * @example urgent
+         */
+        ViewName: string;
         /** @example ops */
         WebhookName: string;
     };
@@ -6486,6 +6569,135 @@ export interface operations {
             };
             404: components["responses"]["InstanceNotFound"];
             409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listViews: {
+        parameters: {
+            query?: {
+                /** @description Only of this list. */
+                page?: components["schemas"]["ViewPage"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The views, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["View"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description At most 128 bytes, without control characters and slashes.
+                 * @example urgent
+                 */
+                name: components["parameters"]["ViewName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    putView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description At most 128 bytes, without control characters and slashes.
+                 * @example urgent
+                 */
+                name: components["parameters"]["ViewName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "q=status:dead_letter&sort=created",
+                 *       "is_shared": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ViewSettings"];
+            };
+        };
+        responses: {
+            /** @description The view, which was replaced. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description The view, which is new. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description At most 128 bytes, without control characters and slashes.
+                 * @example urgent
+                 */
+                name: components["parameters"]["ViewName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
