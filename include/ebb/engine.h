@@ -136,8 +136,8 @@ class Engine {
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key);
     /// Throws InstanceNotFound.
     InstanceView show(const InstanceId& id);
-    /// The newest first. With ListOptions::where it reads on until `limit` are found or there are
-    /// no more. Throws InvalidArgument for a filter that cannot be used.
+    /// In the order of `options`. With ListOptions::where it reads on until `limit` are found or
+    /// there are no more. Throws InvalidArgument for a filter that cannot be used.
     std::vector<InstanceSummary> list(const ListOptions& options = {});
     /// The same, but reads at most InstancePage::kScanMax instances.
     InstancePage list_page(const ListOptions& options = {});

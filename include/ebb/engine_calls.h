@@ -151,20 +151,27 @@ struct ListOptions {
     std::string workflow{};
     std::optional<int> version{};
     std::string key{};
-    std::optional<InstanceId> before{};
-    int limit = 100;  ///< 1..1000
+    std::optional<InstanceId> before{};  ///< only ids below this one
+    int limit = 100;                     ///< 1..1000
     /// A filter such as `labels.customer == "acme" && created > now - duration("7d")`
     /// (docs/reference/filters.md); empty = all.
     std::string where{};
+    InstanceOrder order = InstanceOrder::NewestFirst;
+    std::optional<InstanceId> after{};  ///< only ids above this one
+
+    /// From now on only what follows `last` in this order: the next page.
+    void go_on_after(const InstanceId& last) {
+        (order == InstanceOrder::NewestFirst ? before : after) = last;
+    }
 };
 
-/// A part of the instances that a ListOptions names, the newest first. One page reads at most
+/// A part of the instances that a ListOptions names, in its order. One page reads at most
 /// kScanMax instances, however few of them are wanted.
 struct InstancePage {
     static constexpr int kScanMax = 20'000;
 
     std::vector<InstanceSummary> instances;
-    /// The next page is before it (ListOptions::before); none at the end.
+    /// The next page begins after it (ListOptions::go_on_after); none at the end.
     std::optional<InstanceId> next{};
 };
 

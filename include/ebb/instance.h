@@ -17,6 +17,9 @@
 
 namespace ebb {
 
+/// How a list is sorted: by the time at which the instances were created.
+enum class InstanceOrder { NewestFirst, OldestFirst };
+
 /// One instance as people see it.
 struct InstanceSummary {
     InstanceId id;

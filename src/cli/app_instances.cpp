@@ -28,7 +28,7 @@ constexpr int kHistoryMax = 1'000'000;
 }  // namespace
 
 void CommandLine::add_list() {
-    CLI::App* list = add_command("list", "List instances, the newest first", [this](Session& s) {
+    CLI::App* list = add_command("list", "List instances", [this](Session& s) {
         return list_instances(s, list_);
     });
     list->group("Inspect");
@@ -43,6 +43,8 @@ void CommandLine::add_list() {
         ->type_name("N");
     list->add_option("--key", list_.key, "Only with this key")->type_name("KEY");
     list->add_option("--before", list_.before, "Only those started before this one")
+        ->type_name("INSTANCE");
+    list->add_option("--after", list_.after, "Only those started after this one")
         ->type_name("INSTANCE");
     list->add_option("--since", list_.since, "Only those started since: 2h, today, a date or time")
         ->type_name("TIME");
@@ -61,6 +63,13 @@ void CommandLine::add_list() {
         ->type_name("NAME");
     list->add_option("--where", list_.where, "Only those that match this filter")
         ->type_name("FILTER");
+    add_choice(
+        list,
+        "--sort",
+        list_.sort,
+        "The newest first (-created), or the oldest (created)",
+        {"-created", "created"}
+    );
     add_times(list, list_.times);
     add_watch(list, list_.watches, list_.every);
     add_output(list, {"json", "jsonl", "yaml", "wide", "name"});

@@ -34,7 +34,7 @@ class Client {
     virtual InstanceView show(const InstanceId& id) = 0;
     virtual std::vector<InstanceSummary> list(const ListOptions& options) = 0;
     /// A page of instances with what each waits for.
-    virtual std::vector<view::Outline> outlines(const InstanceQuery& query) = 0;
+    virtual std::vector<view::Outline> outlines(const ListOptions& options) = 0;
 
     struct OutlinePage {
         std::vector<view::Outline> outlines;

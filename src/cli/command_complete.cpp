@@ -44,7 +44,7 @@ bool is_useful(const view::Outline& outline, std::string_view verb) {
 
 void print_instances(Session& session, std::string_view verb) {
     Client& engine = session.connect("list");
-    InstanceQuery query{.statuses = statuses_for(verb), .workflow = {}, .key = {}};
+    ListOptions query{.statuses = statuses_for(verb), .workflow = {}, .key = {}};
     std::string text;
     int count = 0;
     for (const view::Outline& outline : engine.outlines(query)) {

@@ -18,6 +18,7 @@
 #include "cli/text.h"
 #include "cli/time_text.h"
 #include "cli/watching.h"
+#include "support/uuid.h"
 
 namespace ebb::cli {
 
@@ -34,8 +35,8 @@ constexpr std::string_view kWaiting = "waiting";
 
 struct Found {
     std::vector<Outline> outlines{};
-    std::optional<InstanceId> more_before{};  ///< there may be older ones: the last one looked at
-    bool was_cut_short = false;               ///< kScanMax was reached
+    std::optional<InstanceId> last{};  ///< there may be more: the last one looked at
+    bool was_cut_short = false;        ///< kScanMax was reached
 };
 
 std::string lower(std::string text) {
@@ -72,10 +73,16 @@ class Search {
         query_.version = options.version;
         query_.key = options.key;
         query_.statuses = statuses();
+        if (options.sort == "created") query_.order = InstanceOrder::OldestFirst;
         if (!options.before.empty()) {
             query_.before = resolve_instance(client_, options.before);
         }
-        if (!options.since.empty()) since_ = read_when("--since", options.since, session.now());
+        if (!options.after.empty()) query_.after = resolve_instance(client_, options.after);
+        if (!options.since.empty()) {
+            since_ = read_when("--since", options.since, session.now());
+            const InstanceId first = lowest_id_of(since_);
+            query_.after = std::max(first, query_.after.value_or(first));
+        }
         if (options.until.empty()) return;
         until_ = read_when("--until", options.until, session.now());
         const InstanceId last = last_id_at(until_);
@@ -92,21 +99,20 @@ class Search {
             query_.limit = has_filter ? kFilteredPage : std::min(missing, kPageMax);
             auto rows = page();
             for (Outline& row : rows) {
-                if (row.summary.created_at < since_) return found;
-                found.more_before = row.summary.id;
+                found.last = row.summary.id;
                 ++seen;
                 add(found, std::move(row));
                 if (static_cast<int>(found.outlines.size()) == options_.limit) return found;
             }
             if (static_cast<int>(rows.size()) < query_.limit) {
-                found.more_before.reset();
+                found.last.reset();
                 return found;
             }
             if (has_filter && seen >= kScanMax) {
                 found.was_cut_short = true;
                 return found;
             }
-            query_.before = found.more_before;
+            query_.go_on_after(*found.last);
         }
         return found;
     }
@@ -115,30 +121,20 @@ class Search {
     /// With a filter, which the store judges.
     Found go_where() {
         Found found;
-        ListOptions wanted{
-            .statuses = query_.statuses,
-            .workflow = query_.workflow,
-            .version = query_.version,
-            .key = query_.key,
-            .before = query_.before,
-            .where = options_.where,
-        };
+        ListOptions wanted = query_;
+        wanted.where = options_.where;
         while (std::ssize(found.outlines) < options_.limit) {
             const int missing = options_.limit - static_cast<int>(found.outlines.size());
             wanted.limit = needs_outline() ? kFilteredPage : std::min(missing, kPageMax);
             Client::OutlinePage page = client_.outline_page(wanted);
             for (Outline& outline : page.outlines) {
-                if (outline.summary.created_at < since_) {
-                    found.more_before.reset();
-                    return found;
-                }
-                found.more_before = outline.summary.id;
+                found.last = outline.summary.id;
                 add(found, std::move(outline));
                 if (std::ssize(found.outlines) == options_.limit) return found;
             }
-            found.more_before = page.next;
+            found.last = page.next;
             if (!page.next) return found;
-            wanted.before = page.next;
+            wanted.go_on_after(*page.next);
         }
         return found;
     }
@@ -202,23 +198,16 @@ class Search {
 
     std::vector<Outline> page() {
         if (needs_outline() || !options_.only_ids) return client_.outlines(query_);
-        const ListOptions wanted{
-            .statuses = query_.statuses,
-            .workflow = query_.workflow,
-            .version = query_.version,
-            .key = query_.key,
-            .before = query_.before,
-            .limit = query_.limit,
-        };
         std::vector<Outline> outlines;
-        for (InstanceSummary& summary : client_.list(wanted)) {
+        for (InstanceSummary& summary : client_.list(query_)) {
             outlines.push_back({.summary = std::move(summary)});
         }
         return outlines;
     }
 
     void add(Found& found, Outline outline) {
-        if (outline.summary.created_at > until_) return;
+        const TimePoint created = outline.summary.created_at;
+        if (created < since_ || created > until_) return;
         if (fits(outline)) found.outlines.push_back(std::move(outline));
     }
 
@@ -253,7 +242,7 @@ class Search {
 
     const ListCommandOptions& options_;
     Client& client_;
-    InstanceQuery query_;
+    ListOptions query_;
     TimePoint since_ = TimePoint::min();
     TimePoint until_ = kNever;
 };
@@ -313,15 +302,22 @@ void print_ids(Session& session, const std::vector<Outline>& outlines) {
     session.print(ids);
 }
 
-void tell_more(Session& session, const Found& found, int limit) {
-    if (!found.more_before) return;
-    const std::string next = short_id(*found.more_before);
+void tell_more(Session& session, const Found& found, const ListCommandOptions& options) {
+    if (!found.last) return;
+    const bool is_oldest_first = options.sort == "created";
+    const std::string_view first = is_oldest_first ? "oldest" : "newest";
+    const std::string next =
+        fmt::format("{} {}", is_oldest_first ? "--after" : "--before", short_id(*found.last));
     const std::string text =
         found.was_cut_short
             ? fmt::format(
-                  "Looked at the newest {} instances. Older ones: --before {}", kScanMax, next
+                  "Looked at the {} {} instances. {} ones: {}",
+                  first,
+                  kScanMax,
+                  is_oldest_first ? "Newer" : "Older",
+                  next
               )
-            : fmt::format("The newest {}. More: --limit N, or --before {}", limit, next);
+            : fmt::format("The {} {}. More: --limit N, or {}", first, options.limit, next);
     session.note(session.err().dim(text) + "\n");
 }
 
@@ -367,7 +363,7 @@ int list_instances(Session& session, const ListCommandOptions& options) {
     } else {
         session.print(table_text(session, found.outlines, options.times));
     }
-    if (!wanted.only_ids) tell_more(session, found, options.limit);
+    if (!wanted.only_ids) tell_more(session, found, options);
     return kOk;
 }
 

@@ -156,7 +156,7 @@ std::string live_instances(Session& session, int limit) {
     };
     for (const std::vector<InstanceStatus>& statuses : groups) {
         if (limit <= 0) break;
-        const InstanceQuery query{.statuses = statuses, .workflow = {}, .key = {}, .limit = limit};
+        const ListOptions query{.statuses = statuses, .workflow = {}, .key = {}, .limit = limit};
         for (const view::Outline& outline : engine.outlines(query)) {
             const InstanceSummary& summary = outline.summary;
             table.add({

@@ -41,10 +41,12 @@ class LocalClient : public Client, public ActivitySource {
         return engine_.list(options);
     }
 
-    std::vector<view::Outline> outlines(const InstanceQuery& query) override {
+    std::vector<view::Outline> outlines(const ListOptions& options) override {
         view::Outliner outliner(store_, clock_.now());
         std::vector<view::Outline> outlines;
-        for (const InstanceRow& row : store_.list(query)) outlines.push_back(outliner.read(row));
+        for (const InstanceRow& row : store_.list(engine::query_of(options))) {
+            outlines.push_back(outliner.read(row));
+        }
         return outlines;
     }
 

@@ -99,8 +99,10 @@ struct ListCommandOptions {
     std::optional<int> version{};
     std::string key{};
     std::string before{};
+    std::string after{};
     std::string since{};
     std::string until{};
+    std::string sort{};     ///< `created` = the oldest first
     std::string waiting{};  ///< a kind of wait, or `any`
     std::string error{};    ///< part of the code or the message
     std::string handler{};

@@ -45,15 +45,28 @@ std::string cursor_of(const FailurePlace& place) {
     return fmt::format("{}.{}", place.at.time_since_epoch().count(), place.instance.to_string());
 }
 
-UrlQuery list_query(const InstanceQuery& wanted, int limit_max) {
+UrlQuery filter_query(const ListOptions& options) {
     UrlQuery query;
-    add_statuses(query, wanted.statuses);
-    if (!wanted.workflow.empty()) query.add("workflow", wanted.workflow);
-    if (wanted.version) query.add("version", std::to_string(*wanted.version));
-    if (!wanted.key.empty()) query.add("key", wanted.key);
-    if (wanted.before) query.add("before", wanted.before->to_string());
-    query.add("limit", std::to_string(std::min(wanted.limit, limit_max)));
+    add_statuses(query, options.statuses);
+    if (!options.workflow.empty()) query.add("workflow", options.workflow);
+    if (options.version) query.add("version", std::to_string(*options.version));
+    if (!options.key.empty()) query.add("key", options.key);
+    if (options.before) query.add("before", options.before->to_string());
+    if (options.after) query.add("after", options.after->to_string());
     return query;
+}
+
+UrlQuery list_query(const ListOptions& options, int limit_max) {
+    UrlQuery query = filter_query(options);
+    if (options.order == InstanceOrder::OldestFirst) query.add("sort", "created");
+    query.add("limit", std::to_string(std::min(options.limit, limit_max)));
+    return query;
+}
+
+/// After which instance the next page of a list begins.
+std::optional<InstanceId> next_of(const ApiObject& page) {
+    const auto before = InstanceId::parse(page.text("next_before"));
+    return before ? before : InstanceId::parse(page.text("next_after"));
 }
 
 struct ListedPages {
@@ -63,7 +76,7 @@ struct ListedPages {
 
 /// As many as are wanted, however many pages that takes: a page may end early.
 template <typename Take>
-void each_instance(ApiCalls& calls, InstanceQuery wanted, const ListedPages& pages, Take take) {
+void each_instance(ApiCalls& calls, ListOptions wanted, const ListedPages& pages, Take take) {
     while (wanted.limit > 0) {
         UrlQuery url = list_query(wanted, pages.page_max);
         if (pages.has_outlines) url.add("outline", "true");
@@ -72,27 +85,21 @@ void each_instance(ApiCalls& calls, InstanceQuery wanted, const ListedPages& pag
             take(item);
             --wanted.limit;
         }
-        wanted.before = InstanceId::parse(page.text("next_before"));
-        if (!wanted.before) return;
+        const auto next = next_of(page);
+        if (!next) return;
+        wanted.go_on_after(*next);
     }
 }
 
-UrlQuery filter_query(const ListOptions& options) {
-    UrlQuery query;
-    add_statuses(query, options.statuses);
-    if (!options.workflow.empty()) query.add("workflow", options.workflow);
-    if (options.version) query.add("version", std::to_string(*options.version));
-    if (!options.key.empty()) query.add("key", options.key);
-    if (options.before) query.add("before", options.before->to_string());
+void add_where(UrlQuery& query, const ListOptions& options) {
     query.add("where", options.where.empty() ? "true" : options.where);
-    return query;
 }
 
 ApiObject filtered_page(
     ApiCalls& calls, const ListOptions& options, int limit_max, bool has_outlines
 ) {
-    UrlQuery query = filter_query(options);
-    query.add("limit", std::to_string(std::min(options.limit, limit_max)));
+    UrlQuery query = list_query(options, limit_max);
+    add_where(query, options);
     if (has_outlines) query.add("outline", "true");
     return ApiObject(calls.get("/instances" + query.text()).body);
 }
@@ -156,25 +163,17 @@ InstanceView RemoteReading::show(const InstanceId& id) {
 }
 
 std::vector<InstanceSummary> RemoteReading::list(const ListOptions& options) {
-    const InstanceQuery query{
-        .statuses = options.statuses,
-        .workflow = options.workflow,
-        .version = options.version,
-        .key = options.key,
-        .before = options.before,
-        .limit = options.limit,
-    };
     std::vector<InstanceSummary> summaries;
-    each_instance(calls_, query, {.page_max = kPageMax}, [&](const ApiObject& item) {
+    each_instance(calls_, options, {.page_max = kPageMax}, [&](const ApiObject& item) {
         summaries.push_back(summary_of(item));
     });
     return summaries;
 }
 
-std::vector<view::Outline> RemoteReading::outlines(const InstanceQuery& query) {
+std::vector<view::Outline> RemoteReading::outlines(const ListOptions& options) {
     std::vector<view::Outline> outlines;
     const ListedPages pages{.page_max = kOutlinesMax, .has_outlines = true};
-    each_instance(calls_, query, pages, [&](const ApiObject& item) {
+    each_instance(calls_, options, pages, [&](const ApiObject& item) {
         outlines.push_back(outline_of(item));
     });
     return outlines;
@@ -186,7 +185,7 @@ Client::OutlinePage RemoteReading::outline_page(const ListOptions& options) {
     for (const ApiObject& item : page.objects("items")) {
         found.outlines.push_back(outline_of(item));
     }
-    found.next = InstanceId::parse(page.text("next_before"));
+    found.next = next_of(page);
     return found;
 }
 
@@ -196,7 +195,7 @@ InstancePage RemoteReading::list_page(const ListOptions& options) {
     for (const ApiObject& item : page.objects("items")) {
         found.instances.push_back(summary_of(item));
     }
-    found.next = InstanceId::parse(page.text("next_before"));
+    found.next = next_of(page);
     return found;
 }
 
@@ -205,6 +204,7 @@ std::vector<InstanceCount> RemoteReading::count(const ListOptions& options) {
     ListOptions rest = options;
     do {
         UrlQuery url = filter_query(rest);
+        add_where(url, rest);
         const ApiObject page(calls_.get("/instances/count" + url.text()).body);
         for (const ApiObject& item : page.objects("counts")) {
             const auto status = parse_status(item.text("status"));

@@ -20,7 +20,7 @@ class RemoteReading : public Client {
     std::optional<InstanceId> find_key(std::string_view workflow, std::string_view key) override;
     InstanceView show(const InstanceId& id) override;
     std::vector<InstanceSummary> list(const ListOptions& options) override;
-    std::vector<view::Outline> outlines(const InstanceQuery& query) override;
+    std::vector<view::Outline> outlines(const ListOptions& options) override;
     OutlinePage outline_page(const ListOptions& options) override;
     InstancePage list_page(const ListOptions& options) override;
     std::vector<InstanceCount> count(const ListOptions& options) override;

@@ -143,21 +143,15 @@ std::vector<InstanceSummary> Engine::list(const ListOptions& options) {
         do {
             InstancePage page = list_page(rest);
             std::move(page.instances.begin(), page.instances.end(), std::back_inserter(found));
-            rest.before = page.next;
+            if (!page.next) return found;
+            rest.go_on_after(*page.next);
             rest.limit = options.limit - static_cast<int>(found.size());
-        } while (rest.before && rest.limit > 0);
+        } while (rest.limit > 0);
         return found;
     }
-    InstanceQuery query{
-        .statuses = options.statuses,
-        .workflow = options.workflow,
-        .version = options.version,
-        .key = options.key,
-        .before = options.before,
-        .limit = check_limit(options.limit),
-    };
+    check_limit(options.limit);
     std::vector<InstanceSummary> summaries;
-    for (const InstanceRow& row : core_->environment.store.list(query)) {
+    for (const InstanceRow& row : core_->environment.store.list(engine::query_of(options))) {
         summaries.push_back(engine::to_summary(row));
     }
     return summaries;

@@ -30,7 +30,9 @@ InstanceSearch search_of(const ListOptions& options, TimePoint now) {
         .key = options.key,
         .before = options.before,
         .limit = options.limit,
+        .order = options.order,
     };
+    if (options.after) search.from = next_id(*options.after);
     if (!options.where.empty()) search.where = filter::compile(options.where, now);
     return search;
 }
@@ -50,6 +52,20 @@ bool concerns_one(ErrorCode code) {
 }
 
 }  // namespace
+
+InstanceQuery engine::query_of(const ListOptions& options) {
+    InstanceQuery query{
+        .statuses = options.statuses,
+        .workflow = options.workflow,
+        .version = options.version,
+        .key = options.key,
+        .before = options.before,
+        .limit = options.limit,
+        .order = options.order,
+    };
+    if (options.after) query.from = next_id(*options.after);
+    return query;
+}
 
 InstancePage Engine::list_page(const ListOptions& options) {
     engine::Environment& environment = core_->environment;

@@ -21,6 +21,9 @@ namespace ebb::engine {
 
 InstanceSummary to_summary(const InstanceRow& row);
 
+/// What `options` asks a store for, but for its filter.
+InstanceQuery query_of(const ListOptions& options);
+
 /// The status or the end of the instance. Reads from the store what is not remembered.
 Result result_of(Store& store, LiveInstance& live);
 

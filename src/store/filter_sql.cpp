@@ -14,16 +14,16 @@ std::string_view operator_text(Operator op) {
 }
 
 void replace(std::string& text, std::string_view name, std::string_view value) {
-    const std::size_t at = text.find(name);
-    if (at != std::string::npos) text.replace(at, name.size(), value);
+    for (std::size_t at = text.find(name); at != std::string::npos;) {
+        text.replace(at, name.size(), value);
+        at = text.find(name, at + value.size());
+    }
 }
 
 }  // namespace
 
-std::string fill(std::string_view text, std::string_view condition, std::string_view driver) {
+std::string fill(std::string_view text, std::string_view condition) {
     std::string filled(text);
-    // The driver comes last, so nothing that was put in is looked at.
-    replace(filled, "{driver}", driver);
     replace(filled, "{condition}", condition);
     return filled;
 }
@@ -150,11 +150,14 @@ std::string SqlWriter::comparison(const Condition& condition) {
     return "FALSE";
 }
 
-std::string SqlWriter::statement(const Condition& condition) {
+std::string SqlWriter::statement(const Condition& condition, InstanceOrder order) {
     const std::string holds = this->condition(condition);
     const Condition* const driving = driving_label(condition);
-    if (driving == nullptr) return fill(dialect_.all, holds);
-    return fill(dialect_.labeled, holds, label(*driving, "d"));
+    std::string statement(driving == nullptr ? dialect_.all : dialect_.labeled);
+    // The condition comes last, so nothing that was put in is looked at.
+    replace(statement, "{order}", order == InstanceOrder::OldestFirst ? "ASC" : "DESC");
+    if (driving != nullptr) replace(statement, "{driver}", label(*driving, "d"));
+    return fill(statement, holds);
 }
 
 }  // namespace ebb::filter

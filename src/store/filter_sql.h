@@ -18,12 +18,12 @@ struct Dialect {
     bool is_postgres = false;
     std::string_view label_exists;    ///< {condition} is about the label `l`
     std::string_view failure_exists;  ///< {condition} is about the failure `f`
-    std::string_view all;             ///< instances that fit {condition}
+    std::string_view all;             ///< instances that fit {condition}, sorted by {order}
     std::string_view labeled;         ///< the same, of those whose label `d` fits {driver}
 };
 
-/// `text` with `{condition}` and `{driver}` replaced.
-std::string fill(std::string_view text, std::string_view condition, std::string_view driver = {});
+/// `text` with `{condition}` replaced.
+std::string fill(std::string_view text, std::string_view condition);
 
 /// A double goes to PostgreSQL as a text, which the statement casts.
 using SqlArgument = std::variant<std::string, double, std::int64_t>;
@@ -35,7 +35,7 @@ class SqlWriter {
     SqlWriter(const Dialect& dialect, int taken) : dialect_(dialect), taken_(taken) {}
 
     /// The whole statement: one of the dialect's two, by what an index finds.
-    std::string statement(const Condition& condition);
+    std::string statement(const Condition& condition, InstanceOrder order);
 
     /// A bool that is never NULL.
     std::string condition(const Condition& condition);

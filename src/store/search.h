@@ -5,10 +5,12 @@
 #include <vector>
 
 #include <ebb/id.h>
+#include <ebb/instance.h>
 #include <ebb/status.h>
 
 #include "core/filter/filter.h"
 #include "store/retention.h"
+#include "support/uuid.h"
 
 namespace ebb {
 
@@ -30,18 +32,29 @@ struct InstanceSearch {
     std::optional<InstanceId> from{};    ///< only ids from this one on
     int limit = 100;
     int scan_max = kScanMax;  ///< 1 to kScanMax: so many are read, whether they fit or not
+    InstanceOrder order = InstanceOrder::NewestFirst;  ///< tally() ignores it
 };
 
+/// Of an InstanceQuery or an InstanceSearch: only what follows `last` in its order.
+template <typename Wanted>
+void go_on_after(Wanted& wanted, const InstanceId& last) {
+    if (wanted.order == InstanceOrder::NewestFirst) {
+        wanted.before = last;
+    } else {
+        wanted.from = next_id(last);
+    }
+}
+
 struct InstanceHits {
-    std::vector<InstanceRow> rows;  ///< the newest first
-    /// Where to go on: before this id. None: there are no more.
+    std::vector<InstanceRow> rows;  ///< in the order of the search
+    /// Where to go on: after this id, see go_on_after(). None: there are no more.
     std::optional<InstanceId> next;
 };
 
 /// The same, counted.
 struct InstanceTally {
     std::vector<StatusCount> counts;
-    std::optional<InstanceId> next;
+    std::optional<InstanceId> next;  ///< go on before it
 };
 
 /// All that `search` asks for, besides the range of ids, as one condition.

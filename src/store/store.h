@@ -154,9 +154,10 @@ class Store {
     virtual std::vector<TaskRef> leased_tasks(
         std::string_view worker, std::span<const InstanceId> instances
     );
-    /// Newest first.
+    /// In the order of the query.
     virtual std::vector<InstanceRow> list(const InstanceQuery& query) = 0;
-    /// Those that a filter holds for, the newest first, of at most `scan_max` that are read.
+    /// Those that a filter holds for, in the order of the search, of at most `scan_max` that are
+    /// read.
     virtual InstanceHits search(const InstanceSearch& search) = 0;
     /// How many they are, whatever the limit.
     virtual InstanceTally tally(const InstanceSearch& search) = 0;

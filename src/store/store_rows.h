@@ -9,6 +9,7 @@
 
 #include <ebb/clock.h>
 #include <ebb/id.h>
+#include <ebb/instance.h>
 #include <ebb/queue.h>
 #include <ebb/time.h>
 
@@ -274,10 +275,12 @@ struct InstanceQuery {
     std::string workflow;                  ///< empty = all
     std::optional<int> version;
     std::string key;
-    std::optional<InstanceId> before;  ///< for paging: only ids below this one
+    std::optional<InstanceId> before;  ///< only ids below this one
     int limit = 100;
     /// Without a workflow: also instances of system workflows, whose names begin with `ebb:`.
     bool has_system = false;
+    std::optional<InstanceId> from{};  ///< only ids from this one on
+    InstanceOrder order = InstanceOrder::NewestFirst;
 
     std::string_view asked_workflow() const {
         return workflow.empty() && has_system ? kAllWorkflows : std::string_view(workflow);

@@ -73,6 +73,14 @@ InstanceId lowest_id_of(TimePoint time) {
     return id;
 }
 
+InstanceId next_id(const InstanceId& id) {
+    InstanceId next = id;
+    for (auto byte = next.bytes.rbegin(); byte != next.bytes.rend(); ++byte) {
+        if (++*byte != 0) return next;
+    }
+    return id;
+}
+
 namespace {
 
 /// The next stamp after `last`: the time in milliseconds, and behind it 12 bits that count within

@@ -18,6 +18,9 @@ InstanceId make_instance_id(const Clock& clock, TimePoint now);
 /// are.
 InstanceId lowest_id_of(TimePoint time);
 
+/// The id that follows. The highest one has none and is returned itself.
+InstanceId next_id(const InstanceId& id);
+
 /// 64 random bits, seeded by the operating system in each thread and again after fork().
 /// Thread-safe.
 std::uint64_t random_bits();

@@ -122,6 +122,19 @@ void Outliner::read_live(const InstanceRow& row, Outline& outline) {
     }
 }
 
+std::vector<std::string> Outliner::nodes(const InstanceRow& row) {
+    std::vector<std::string> names;
+    try {
+        const auto program = program_of(row);
+        for (const Token& token : decode_state(row.state, *program).tokens) {
+            names.push_back(program->node(token.node).name);
+        }
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::CorruptState) throw;
+    }
+    return names;
+}
+
 Outline Outliner::read(const InstanceRow& row) {
     Outline outline;
     outline.summary = engine::to_summary(row);

@@ -40,6 +40,9 @@ class Outliner {
     /// wait says so.
     Outline read(const InstanceRow& row);
 
+    /// The names of the nodes at which its live tokens are; none if it cannot be decoded.
+    std::vector<std::string> nodes(const InstanceRow& row);
+
  private:
     std::shared_ptr<const Program> program_of(const InstanceRow& row);
     std::vector<HistoryEvent> events_for(const InstanceRow& row, const InstanceState& state);

@@ -16,6 +16,7 @@ import urllib.parse
 from bulk_cases import BulkCases
 from contract import CALLBACKS, Contract
 from hook_cases import HookCases
+from list_cases import ListCases
 from live_cases import LiveCases
 from oidc_cases import OidcCases
 from rehearsal_cases import RehearsalCases
@@ -23,6 +24,7 @@ from related_cases import RelatedCases
 from remote_workers import RemoteWorkerCases
 from request_cases import RequestCases
 from upkeep_cases import UpkeepCases
+from view_cases import ViewCases
 from webhook_cases import WebhookCases
 from workflow_cases import WorkflowCases
 from world import RULES, WORKFLOW, Client, Folder, Server, log_in
@@ -86,7 +88,9 @@ class ApiTest(unittest.TestCase):
         return answer.json()
 
 
-class Reading(RelatedCases, ApiTest):
+class Reading(ListCases, RelatedCases, ApiTest):
+    contract = CONTRACT
+
     def test_says_what_the_server_is(self):
         self.assertEqual(self.api.get("/").json()["name"], "ebb")
         self.assertIn("admin", self.api.get("/me").json()["permissions"])
@@ -198,15 +202,6 @@ class Reading(RelatedCases, ApiTest):
         self.problem(self.api.get("/instances", status="runing"), 400, "invalid_argument")
         total = self.api.get("/instances", count="exact", workflow="order").json()["total"]
         self.assertEqual(total, len(seen))
-
-    def test_lists_by_key_and_by_time(self):
-        mark = self.api.get("/").json()["time"]
-        instance = self.start(key="find-me-1")
-        for query in ({"key": "find-me-1"}, {"key_prefix": "find-me"}, {"created_after": mark}):
-            rows = self.api.get("/instances", **query).json()["items"]
-            self.assertIn(instance, [row["id"] for row in rows], query)
-        rows = self.api.get("/instances", created_before=mark, limit=1000).json()["items"]
-        self.assertNotIn(instance, [row["id"] for row in rows])
 
     def test_finds_and_counts_labeled_instances(self):
         labels = {"customer": "acme", "total": 99.5, "vip": True, "due": {"time": "2026-01-31T08:00:00Z"}}
@@ -793,6 +788,10 @@ class Webhooks(WebhookCases, ApiTest):
 class Hooks(HookCases, ApiTest):
     contract = CONTRACT
     ebb_path = EBB
+
+
+class Views(ViewCases, ApiTest):
+    contract = CONTRACT
 
 
 if __name__ == "__main__":

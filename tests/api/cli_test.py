@@ -116,7 +116,9 @@ class CommandOverTheApi(unittest.TestCase):
         lists = [
             [], ["-s", "waiting"], ["--waiting", "decision"], ["--status", "completed,cancelled"],
             ["--workflow", "order", "--version", "1"], ["--key", "same-1"], ["--before", done],
-            ["--handler", "charge"], ["--error", "twice"], ["-n", "1"],
+            ["--handler", "charge"], ["--error", "twice"], ["-n", "1"], ["--after", done],
+            ["--sort", "created"], ["--sort", "created", "-n", "1"], ["--sort", "created", "--since", "1h"],
+            ["--sort", "created", "--where", "version == 1", "-n", "2"],
         ]
         for options in lists:
             self.same("list", *options, "--times", "utc")

@@ -83,6 +83,52 @@ test('a view is saved under a name, found again after a reload, and removed', as
   await page.getByRole('button', { name: 'my orders' }).waitFor({ state: 'detached' });
 });
 
+test('a view is shared and no longer shared; the ones of others are marked and cannot be removed', async () => {
+  await open('instances?q=status:dead_letter%20workflow:order');
+  await button('Save as view').click();
+  await page.getByLabel('Name of the view').fill('ours');
+  await button('Save').click();
+  await button('Share with everyone').click();
+  await page.getByRole('button', { name: 'ours · shared' }).waitFor();
+  assert.deepEqual(mock.access.views.map(({ name, owner, query, is_shared }) => [name, owner, query, is_shared]).filter(([name]) => name === 'ours'), [
+    ['ours', 'user:ann', 'q=status%3Adead_letter+workflow%3Aorder', true],
+  ]);
+  await button('Stop sharing').click();
+  await button('ours').waitFor();
+  await page.getByRole('button', { name: 'cards refused · user:ben' }).click();
+  await page.waitForURL(/sort=created/);
+  assert.equal(await page.getByRole('combobox', { name: 'Order' }).inputValue(), 'created');
+  await button('Stop sharing').waitFor({ state: 'detached' });
+  assert.equal(await button('Remove view').count(), 0);
+  assert.deepEqual(faults, []);
+});
+
+test('views that this browser has kept become views of the server', async () => {
+  await page.addInitScript(() => localStorage.setItem('ebb.views', JSON.stringify([{ name: 'old/one', q: 'status:failed', cols: 'status,key' }])));
+  await open('instances');
+  await button('old-one').waitFor();
+  assert.equal(mock.access.views.find((view) => view.name === 'old-one').query, 'q=status%3Afailed&cols=status%2Ckey');
+  assert.equal(await page.evaluate(() => localStorage.getItem('ebb.views')), null);
+});
+
+test('the oldest come first if one asks for it, also page after page and in the address', async () => {
+  const ids = () => page.locator('tbody tr td.mono a').evaluateAll((links) => links.map((link) => link.title));
+  const oldest = mock.world.instances.map((row) => row.id).sort();
+  await open('instances');
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('Oldest first');
+  await page.waitForURL(/sort=created/);
+  await page.waitForFunction((id) => document.querySelector('tbody tr td.mono a')?.title === id, oldest[0]);
+  await page.locator('tbody tr').last().scrollIntoViewIfNeeded();
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length >= 100);
+  assert.deepEqual((await ids()).slice(0, 100), oldest.slice(0, 100));
+  await page.reload();
+  await page.waitForFunction((id) => document.querySelector('tbody tr td.mono a')?.title === id, oldest[0]);
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('Newest first');
+  await page.waitForFunction((id) => document.querySelector('tbody tr td.mono a')?.title === id, oldest.at(-1));
+  assert.ok(!page.url().includes('sort='));
+  assert.deepEqual(faults, []);
+});
+
 test('the palette does acts, and knows what was looked at', async () => {
   const one = live('order', 'approve');
   await open(`instances/${one.id}`);
@@ -256,7 +302,6 @@ test('the columns of an address are shown and not kept; a saved view has its own
   await page.getByRole('button', { name: 'why dead' }).click();
   await page.waitForURL(/cols=/);
   assert.deepEqual(await heads(), ['status', 'workflow', 'key', 'error']);
-  await page.evaluate(() => localStorage.clear());
 });
 
 test('a live row of a list with the column of waits says what it waits for now', async () => {

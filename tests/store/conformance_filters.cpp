@@ -2,6 +2,7 @@
 // what a filter holds for. Method: the memory store, which evaluates a filter itself, is the model;
 // generated filters over random rows must find the same instances in every store.
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -18,16 +19,22 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
-std::vector<std::string> found(Store& store, const std::string& where, int scan_max = 20'000) {
-    InstanceSearch search{.where = filter::compile(where, kStart), .scan_max = scan_max};
+std::vector<std::string> found(
+    Store& store,
+    const std::string& where,
+    int scan_max = 20'000,
+    InstanceOrder order = InstanceOrder::NewestFirst
+) {
+    InstanceSearch search{
+        .where = filter::compile(where, kStart), .limit = 7, .scan_max = scan_max, .order = order
+    };
     std::vector<std::string> names;
-    do {
-        search.limit = 7;
+    while (true) {
         const InstanceHits hits = store.search(search);
         for (const InstanceRow& row : hits.rows) names.push_back(name_of({row.id, 0}));
-        search.before = hits.next;
-    } while (search.before);
-    return names;
+        if (!hits.next) return names;
+        go_on_after(search, *hits.next);
+    }
 }
 
 std::int64_t counted(Store& store, const std::string& where, int scan_max) {
@@ -106,6 +113,24 @@ TEST_P(StoreConformance, a_search_reads_no_more_than_its_budget) {
     if (store().traits().name != "memory") {
         EXPECT_EQ(indexed.next, std::nullopt);
     }
+}
+
+TEST_P(StoreConformance, a_search_from_the_oldest_has_the_same_budget) {
+    for (int n = 1; n <= 10; ++n) start_one(store(), labeled(n, {{"n", n}}));
+    InstanceSearch search{
+        .where = filter::compile("labels.n > 8", kStart),
+        .scan_max = 4,
+        .order = InstanceOrder::OldestFirst
+    };
+    EXPECT_EQ(store().search(search).next, id_of(4));
+    go_on_after(search, id_of(4));
+    EXPECT_EQ(store().search(search).next, id_of(8));
+    search.before = id_of(8);
+    EXPECT_EQ(store().search(search).next, std::nullopt);
+    EXPECT_THAT(
+        found(store(), "labels.n > 8", 4, InstanceOrder::OldestFirst), ElementsAre("9/0", "10/0")
+    );
+    EXPECT_THAT(found(store(), "labels.n == 2", 4, InstanceOrder::OldestFirst), ElementsAre("2/0"));
 }
 
 TEST_P(StoreConformance, refuses_a_search_beyond_its_limits) {
@@ -244,6 +269,9 @@ TEST_P(StoreConformance, all_stores_agree_on_generated_filters) {
         const auto expected = found(model, where);
         found_some += expected.empty() || std::ssize(expected) == kInstances ? 0 : 1;
         ASSERT_EQ(found(store(), where), expected);
+        auto from_the_oldest = found(store(), where, 17, InstanceOrder::OldestFirst);
+        std::reverse(from_the_oldest.begin(), from_the_oldest.end());
+        ASSERT_EQ(from_the_oldest, expected);
         ASSERT_EQ(counted(store(), where, 17), std::ssize(expected));
     }
     // Filters that find nothing or everything would show little.

@@ -85,6 +85,48 @@ TEST_P(StoreList, pages_from_the_newest) {
     EXPECT_THAT(found(), IsEmpty());
 }
 
+TEST_P(StoreList, pages_from_the_oldest) {
+    query_.order = InstanceOrder::OldestFirst;
+    query_.limit = 3;
+    EXPECT_THAT(found(), ElementsAre(id_of(1), id_of(2), id_of(3)));
+    go_on_after(query_, id_of(3));
+    EXPECT_THAT(found(), ElementsAre(id_of(4), id_of(5), id_of(6)));
+    query_.before = id_of(6);
+    EXPECT_THAT(found(), ElementsAre(id_of(4), id_of(5)));
+    query_.before = id_of(3);
+    EXPECT_THAT(found(), IsEmpty());
+    go_on_after(query_, id_of(8));
+    query_.before.reset();
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_P(StoreList, filters_from_the_oldest) {
+    query_.order = InstanceOrder::OldestFirst;
+    query_.statuses = {InstanceStatus::Failed, InstanceStatus::Running};
+    query_.workflow = "orders";
+    query_.from = id_of(3);
+    query_.limit = 2;
+    EXPECT_THAT(found(), ElementsAre(id_of(4), id_of(6)));
+    query_.version = 2;
+    EXPECT_THAT(found(), ElementsAre(id_of(6), id_of(8)));
+    query_ = {.order = InstanceOrder::OldestFirst};
+    query_.key = "k";
+    EXPECT_THAT(found(), ElementsAre(id_of(3), id_of(4)));
+    query_.limit = 1;
+    EXPECT_THAT(found(), ElementsAre(id_of(3)));
+    query_.from = id_of(4);
+    EXPECT_THAT(found(), ElementsAre(id_of(4)));
+}
+
+TEST_P(StoreList, has_a_lower_limit_in_both_orders) {
+    query_.from = id_of(6);
+    EXPECT_THAT(found(), ElementsAre(id_of(8), id_of(7), id_of(6)));
+    query_.before = id_of(7);
+    EXPECT_THAT(found(), ElementsAre(id_of(6)));
+    query_.statuses = {InstanceStatus::Running};
+    EXPECT_THAT(found(), ElementsAre(id_of(6)));
+}
+
 TEST_P(StoreList, filters_by_status_workflow_version_and_key) {
     query_.statuses = {InstanceStatus::Failed};
     EXPECT_THAT(found(), ElementsAre(id_of(8), id_of(7)));

@@ -230,6 +230,9 @@ TEST_F(PostgresPlans, of_lists_read_no_more_than_the_page) {
          {"list_instances", "list_completed_instances", "list_instances_by_status"}) {
         EXPECT_THAT(found.at(name), HasSubstr("Index Scan Backward")) << name;
         EXPECT_THAT(found.at(name), Not(HasSubstr("Sort"))) << name << found.at(name);
+        const std::string& oldest_first = found.at(std::string(name) + "_oldest_first");
+        EXPECT_THAT(oldest_first, HasSubstr("Index Scan using")) << name;
+        EXPECT_THAT(oldest_first, Not(HasSubstr("Sort"))) << name << oldest_first;
     }
 }
 

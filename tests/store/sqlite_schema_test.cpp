@@ -91,7 +91,10 @@ TEST_F(SqliteSchema, serves_every_hot_statement_by_an_index_without_sorting) {
         {"change_instance", "sqlite_autoindex_instances_1"},
         {"load_instance", "sqlite_autoindex_instances_1"},
         {"list_instances", "sqlite_autoindex_instances_1"},
-        {"list_instances_by_status", "instances_by_status"},
+        {"list_instances_by_status", "instances_by_status (status=? AND id>? AND id<?)"},
+        {"list_instances_oldest_first", "sqlite_autoindex_instances_1"},
+        {"list_instances_by_status_oldest_first", "instances_by_status (status=? AND id>? AND id<?)"
+        },
         {"find_key", "instances_by_key (key=? AND workflow=?)"},
         {"ready_tasks", "COVERING INDEX tasks_ready (handler=? AND queue=? AND rank<?)"},
         {"next_ready_queue", "COVERING INDEX tasks_ready (handler=? AND queue>?)"},

@@ -244,6 +244,8 @@ class Player {
             list.statuses = {static_cast<InstanceStatus>(step.b), InstanceStatus::Running};
         if (step.a % 4 == 0) list.key = "key-1";
         if (step.b % 2 == 0) list.before = id_of(step.instance);
+        if (step.b % 3 == 0) list.from = id_of(step.token);
+        if (step.b % 4 > 1) list.order = InstanceOrder::OldestFirst;
         list.limit = step.token;
         return describe(store_.history(history)) + describe(store_.list(list));
     }

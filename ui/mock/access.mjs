@@ -50,6 +50,8 @@ const webhook = (now, hours, name, url, more = {}) => ({ name, url, format: 'sta
 
 const hook = (name, more) => ({ name, scheme: 'standard', secret: null, workflow: 'order', signal: null, key: null, when: null, input: null, header: null, prefix: null, encoding: null, enabled: true, ...more });
 
+const view = (now, hours, name, owner, query, is_shared = true) => ({ name, owner, page: 'instances', query, is_shared, updated_at: iso(now - hours * 36e5) });
+
 /** A login of a browser, `minutes` ago. */
 const login = (now, id, principal, minutes, more) => ({
   id: `5f2c7d1e9a3b4c${id}`, principal, display_name: null, email: null, method: 'link', groups: [], created_at: iso(now - minutes * 60_000), seen_at: iso(now - (minutes * 60_000) / 10), expires_at: iso(now + 30 * 864e5 - minutes * 60_000),
@@ -79,7 +81,7 @@ function makeConfig(now, name) {
 
 export function makeAccess({ now, r, instances, hostile, empty }) {
   const built_in = { name: '*', title: null, workflows: ['*'], queues: ['*'], is_built_in: true, created_at: iso(now - 60 * 864e5), created_by: null };
-  if (empty) return { projects: [built_in], grants: [], tokens: [], sessions: [], audit: [], webhooks: [], hooks: [], deliveries: [], config: { settings: [], loaded_at: null, error: null }, files: { has_folder: false, items: [] } };
+  if (empty) return { projects: [built_in], grants: [], tokens: [], sessions: [], audit: [], webhooks: [], hooks: [], views: [], deliveries: [], config: { settings: [], loaded_at: null, error: null }, files: { has_folder: false, items: [] } };
   const name = hostile ? HOSTILE : '';
   const project = (name, title, workflows, queues, days) => ({ name, title, workflows, queues, is_built_in: false, created_at: iso(now - days * 864e5), created_by: 'user:ann' });
   const delivery = (key, minutes, status) => {
@@ -115,6 +117,7 @@ export function makeAccess({ now, r, instances, hostile, empty }) {
       webhook(now, 700, 'old-crm', 'https://crm.example/hook', { events: ['instance.completed'], workflows: ['order'], enabled: false }),
       webhook(now, 8, 'pager', 'https://pager.example/v2/enqueue', { events: ['instance.dead_lettered', 'step.failed'], failures: 50, suspended_at: iso(now - 3.2 * 36e5), old_secret_until: iso(now + 5 * 36e5) }),
     ],
+    views: [view(now, 70, hostile ? HOSTILE : 'cards refused', 'user:ben', 'q=error:card_declined&sort=created')],
     hooks: [
       hook('github', { scheme: 'github', workflow: 'nightly-report', when: "body.action == 'published'", key: null }),
       hook('payments', { scheme: 'stripe', workflow: 'order', signal: 'paid', key: `k7-\${ body.order }${name}`, secret: { env: 'EBB_HOOK_PAYMENTS' } }),
@@ -162,6 +165,8 @@ export function accessRoutes(access, { Problem, needs }) {
     if (at >= 0) list.splice(at, 1);
     return null;
   };
+  const ME = 'user:ann';
+  const ownView = (one) => ({ ...one, is_own: one.owner === ME });
   const admin = (handler) => (...args) => {
     needs('admin');
     return handler(...args);
@@ -205,6 +210,18 @@ export function accessRoutes(access, { Problem, needs }) {
     ['DELETE', /^\/sessions\/([^/]+)$/, ([id]) => drop(access.sessions, 'id', id)],
     ['GET', /^\/admin\/config$/, admin(() => access.config)],
     ['GET', /^\/admin\/definitions$/, admin(() => access.files)],
+    ['GET', /^\/views$/, (_, query) => ({ items: access.views.filter((one) => !query.get('page') || one.page === query.get('page')).map(ownView) })],
+    ['PUT', /^\/views\/([^/]+)$/, ([name], _, body) => {
+      const made = view(Date.now(), 0, name, ME, body.query, body.is_shared ?? false);
+      const at = access.views.findIndex((one) => one.name === name && one.owner === ME);
+      access.views.splice(at < 0 ? access.views.length : at, at < 0 ? 0 : 1, made);
+      access.views.sort((a, b) => (a.name < b.name ? -1 : 1));
+      return { $status: at < 0 ? 201 : 200, ...ownView(made) };
+    }],
+    ['DELETE', /^\/views\/([^/]+)$/, ([name]) => {
+      access.views = access.views.filter((one) => one.name !== name || one.owner !== ME);
+      return null;
+    }],
     ['GET', /^\/webhooks$/, hooks(() => ({ items: access.webhooks }))],
     ['PUT', /^\/webhooks\/([^/]+)$/, hooks(([name], _, body) => {
       if (!/^https?:\/\//.test(body.url)) throw new Problem(400, 'invalid_argument', 'The member "url" is not an address that begins with https:// or http://.');

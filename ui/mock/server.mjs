@@ -87,7 +87,7 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
   };
 
   function list(query) {
-    const counted = ['limit', 'outline', 'count', 'status', 'workflow'];
+    const counted = ['limit', 'outline', 'count', 'status', 'workflow', 'sort'];
     if (query.get('count') === 'exact' && [...query.keys()].some((name) => !counted.includes(name))) throw new Problem(400, 'invalid_argument', 'count=exact may only be combined with status and workflow.');
     const statuses = (query.get('status') ?? '').split(',').filter(Boolean);
     const rows = (query.get('workflow')?.startsWith('ebb:') ? access.deliveries : world.instances).filter((row) =>
@@ -96,19 +96,22 @@ export function startMock({ assets, port = 0, hostile = false, history = 0, role
       (!query.get('key_prefix') || row.key?.startsWith(query.get('key_prefix'))) &&
       (!query.get('where') || holds(query.get('where'), row, { Problem, groupOf })) &&
       (!query.get('created_after') || row.created_at >= query.get('created_after')) && (!query.get('created_before') || row.created_at < query.get('created_before')));
+    const is_oldest_first = query.get('sort') === 'created';
+    if (is_oldest_first) rows.reverse();
     const limit = Number(query.get('limit') ?? 50);
-    const before = query.get('cursor') ? Buffer.from(query.get('cursor'), 'base64url').toString() : query.get('before');
-    const more = (id) => ({ next_cursor: id ? Buffer.from(id).toString('base64url') : null, next_before: id ?? null });
+    const last_seen = query.get('cursor') ? Buffer.from(query.get('cursor'), 'base64url').toString() : query.get(is_oldest_first ? 'after' : 'before');
+    const isBeyond = (row) => (is_oldest_first ? row.id > last_seen : row.id < last_seen);
+    const more = (id) => ({ next_cursor: id ? Buffer.from(id).toString('base64url') : null, next_before: is_oldest_first ? null : (id ?? null), next_after: is_oldest_first ? (id ?? null) : null });
     // As of a filter that no index serves: so many rows are looked through for one request.
     if (control.scan) {
-      const all = world.instances;
-      const begin = before ? all.findIndex((row) => row.id < before) : 0;
+      const all = is_oldest_first ? [...world.instances].reverse() : world.instances;
+      const begin = last_seen ? all.findIndex(isBeyond) : 0;
       const read = begin < 0 ? [] : all.slice(begin, begin + control.scan);
       const last = read.at(-1);
       const is_end = begin < 0 || begin + control.scan >= all.length;
       return { items: read.filter((row) => rows.includes(row)).map(summary), ...more(is_end ? null : last.id), scanned_to: last?.created_at ?? null, complete: is_end, total: null };
     }
-    const from = before ? rows.findIndex((row) => row.id < before) : 0;
+    const from = last_seen ? rows.findIndex(isBeyond) : 0;
     const items = from < 0 ? [] : rows.slice(from, from + limit);
     const is_last = from < 0 || from + limit >= rows.length;
     const shown = query.get('outline') === 'true' ? (row) => ({ ...summary(row), error: row.detail.error, waiting_for: row.detail.waiting_for, handlers: [] }) : summary;

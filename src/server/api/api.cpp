@@ -107,6 +107,7 @@ Routes make_routes(Service& service) {
     add_remote_routes(routes, service);
     add_webhook_routes(routes, service);
     add_hook_routes(routes, service);
+    add_view_routes(routes, service);
     add_callback_routes(routes, service);
     return routes;
 }

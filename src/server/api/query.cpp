@@ -110,6 +110,18 @@ std::string Query::choice(std::string_view name, const std::vector<std::string>&
     return std::move(*value);
 }
 
+std::vector<std::string> Query::choices(
+    std::string_view name, const std::vector<std::string>& choices
+) {
+    std::vector<std::string> items = list(name);
+    for (const std::string& item : items) {
+        if (std::find(choices.begin(), choices.end(), item) == choices.end()) {
+            refuse(name, fmt::format("is not one or several of {}", fmt::join(choices, ", ")));
+        }
+    }
+    return items;
+}
+
 std::optional<Duration> Query::duration(std::string_view name, Duration most) {
     const auto value = text(name);
     if (!value) return std::nullopt;
@@ -126,6 +138,24 @@ std::optional<TimePoint> Query::time(std::string_view name) {
     const auto time = parse_time(*value);
     if (!time) refuse(name, "is not a time such as 2026-11-22T18:20:00Z");
     return time;
+}
+
+std::optional<InstanceId> Query::id(std::string_view name) {
+    const auto value = text(name);
+    if (!value) return std::nullopt;
+    const auto id = InstanceId::parse(*value);
+    if (!id) refuse(name, "is not an instance's id");
+    return id;
+}
+
+std::string Query::all_but(std::span<const std::string_view> names) const {
+    std::string text;
+    for (const auto& [name, parameter] : parameters_) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        // The length tells where a value ends, whatever is in it.
+        text += fmt::format("{}={}:{}\n", name, parameter.value.size(), parameter.value);
+    }
+    return text;
 }
 
 void Query::check_all_used() const {

@@ -2,10 +2,12 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <ebb/id.h>
 #include <ebb/time.h>
 
 namespace ebb::server {
@@ -34,8 +36,17 @@ class Query {
     /// `true` or `false`; false if it is not given.
     bool flag(std::string_view name);
     std::string choice(std::string_view name, const std::vector<std::string>& choices);
+    /// Some of `choices`, between commas; none if it is absent.
+    std::vector<std::string> choices(
+        std::string_view name, const std::vector<std::string>& choices
+    );
     std::optional<Duration> duration(std::string_view name, Duration most);
     std::optional<TimePoint> time(std::string_view name);
+    /// Of an instance.
+    std::optional<InstanceId> id(std::string_view name);
+
+    /// All parameters but these, by name: what a cursor belongs to.
+    std::string all_but(std::span<const std::string_view> names) const;
 
     /// Throws Problem for a parameter that no one has asked for.
     void check_all_used() const;

@@ -312,6 +312,18 @@ std::set<std::string> workflows_that(Service& service, const std::string& wanted
 
 }  // namespace
 
+std::optional<std::string> workflows_of_project(
+    Service& service, const std::optional<std::string>& project, const std::string& wanted
+) {
+    if (!project || *project == kEverything) return wanted;
+    const Grant of_project = service.access.book().resolved({.project = *project});
+    const auto names = workflows_that(service, wanted, [&](const std::string& name) {
+        return of_project.has_workflow(name);
+    });
+    if (names.empty()) return std::nullopt;
+    return fmt::format("{}", fmt::join(names, ","));
+}
+
 std::optional<VisibleInstances> visible_instances(
     Service& service, const Principal& principal, const std::string& wanted
 ) {

@@ -164,6 +164,7 @@ void add_live_routes(Routes& routes, Service& service);
 void add_remote_routes(Routes& routes, Service& service);
 void add_webhook_routes(Routes& routes, Service& service);
 void add_hook_routes(Routes& routes, Service& service);
+void add_view_routes(Routes& routes, Service& service);
 void add_callback_routes(Routes& routes, Service& service);
 
 http::Response json_response(int status, std::string json);
@@ -220,6 +221,12 @@ struct VisibleInstances {
 /// None: there are none.
 std::optional<VisibleInstances> visible_instances(
     Service& service, const Principal& principal, const std::string& wanted
+);
+
+/// Those of the workflows `wanted` (names between commas; empty = all) that belong to the project;
+/// without a project all of them. None: none does, or there is no such project.
+std::optional<std::string> workflows_of_project(
+    Service& service, const std::optional<std::string>& project, const std::string& wanted
 );
 
 /// The filter by workflows of a list: those of `wanted` (names between commas; empty = all) with

@@ -37,6 +37,56 @@ Condition label_condition(const std::string& label) {
     return condition;
 }
 
+Condition compare(filter::Field::Kind kind, filter::Operator op, const std::string& value) {
+    Condition condition{.kind = Condition::Kind::Compare, .field = {.kind = kind}, .op = op};
+    condition.operand = value;
+    return condition;
+}
+
+Condition any_of(std::vector<Condition> parts) {
+    if (parts.size() == 1) return Condition(parts.front());
+    return {.kind = Condition::Kind::Or, .parts = std::move(parts)};
+}
+
+/// What a parameter with one or several values says of a field.
+std::optional<Condition> field_condition(
+    Query& query, std::string_view name, filter::Field::Kind kind
+) {
+    std::vector<Condition> parts;
+    for (const std::string& value : query.list(name)) {
+        parts.push_back(compare(kind, filter::Operator::Equal, value));
+    }
+    if (parts.empty()) return std::nullopt;
+    if (parts.size() > filter::Limits::kAlternativesMax) {
+        throw Problem(
+            "invalid_argument",
+            fmt::format(
+                "The parameter \"{}\" has more than {} values.",
+                name,
+                filter::Limits::kAlternativesMax
+            )
+        );
+    }
+    return any_of(std::move(parts));
+}
+
+/// What a person may remember of an instance: its id, its key, its workflow, or its error.
+std::optional<Condition> word_condition(Query& query) {
+    using Kind = filter::Field::Kind;
+    using filter::Operator;
+    const auto word = query.text("q");
+    if (!word) return std::nullopt;
+    std::vector<Condition> parts{
+        compare(Kind::Key, Operator::StartsWith, *word),
+        compare(Kind::Workflow, Operator::StartsWith, *word),
+        compare(Kind::ErrorCode, Operator::Equal, *word),
+    };
+    if (const auto id = InstanceId::parse(*word)) {
+        parts.push_back(compare(Kind::Id, Operator::Equal, id->to_string()));
+    }
+    return any_of(std::move(parts));
+}
+
 /// The range of ids and the filters of a count.
 InstanceSearch read_search(Query& query, TimePoint now) {
     InstanceSearch search{.scan_max = kCountPage};
@@ -55,12 +105,8 @@ InstanceSearch read_search(Query& query, TimePoint now) {
     }
     search.key = query.text("key").value_or("");
     search.where = read_where(query, now).value_or(Condition{});
-    if (const auto before = query.text("before")) {
-        search.before = InstanceId::parse(*before);
-        if (!search.before) {
-            throw Problem("invalid_argument", "The parameter \"before\" is not an instance's id.");
-        }
-    }
+    search.before = query.id("before");
+    if (const auto after = query.id("after")) search.from = next_id(*after);
     return search;
 }
 
@@ -68,8 +114,11 @@ InstanceSearch read_search(Query& query, TimePoint now) {
 http::Response count_instances(Service& service, Call& call) {
     using Steady = std::chrono::steady_clock;
     InstanceSearch search = read_search(call.query, service.clock.now());
+    const auto project = call.query.text("project");
     call.query.check_all_used();
-    const auto visible = visible_instances(service, call.principal, search.workflow);
+    const auto wanted = workflows_of_project(service, project, search.workflow);
+    const auto visible =
+        wanted ? visible_instances(service, call.principal, *wanted) : std::nullopt;
     if (visible) search.workflow = visible->workflows;
     if (visible && visible->own) {
         search.where = {.kind = Condition::Kind::And, .parts = {*visible->own, search.where}};
@@ -120,6 +169,15 @@ std::optional<filter::Condition> read_where(Query& query, TimePoint now) {
     }
     for (const std::string& label : query.all("label")) {
         all.parts.push_back(label_condition(label));
+    }
+    using Kind = filter::Field::Kind;
+    for (auto& condition : {
+             field_condition(query, "failure", Kind::ErrorGroup),
+             field_condition(query, "error_code", Kind::ErrorCode),
+             field_condition(query, "error_step", Kind::ErrorStep),
+             word_condition(query),
+         }) {
+        if (condition) all.parts.push_back(*condition);
     }
     if (all.parts.empty()) return std::nullopt;
     if (all.parts.size() == 1) return Condition(all.parts.front());

@@ -16,7 +16,8 @@ namespace ebb::server {
 inline constexpr int kScanRowsMax = InstanceSearch::kScanMax;
 inline constexpr auto kScanTimeMax = std::chrono::milliseconds(150);
 
-/// What the parameters `where` and `label` say; none if neither is there. Throws Problem.
+/// What the parameters `where`, `label`, `failure`, `error_code`, `error_step` and `q` say; none if
+/// none of them is there. Throws Problem.
 std::optional<filter::Condition> read_where(Query& query, TimePoint now);
 
 /// The same for a member of a body.

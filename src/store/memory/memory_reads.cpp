@@ -134,11 +134,11 @@ std::vector<TaskRow> MemoryStore::tasks(const InstanceId& id) {
 std::vector<InstanceRow> MemoryStore::list(const InstanceQuery& query) {
     const Lock lock(mutex_);
     std::vector<InstanceRow> rows;
-    auto at = query.before ? instances_.lower_bound(*query.before) : instances_.end();
-    while (at != instances_.begin() && std::ssize(rows) < query.limit) {
-        --at;
-        if (matches(query, at->second.row)) rows.push_back(at->second.row);
-    }
+    if (query.limit <= 0) return rows;
+    walk(query, [&](const InstanceId&, const Instance& instance) {
+        if (matches(query, instance.row)) rows.push_back(instance.row);
+        return std::ssize(rows) < query.limit;
+    });
     return rows;
 }
 

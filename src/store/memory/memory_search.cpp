@@ -9,11 +9,9 @@ namespace ebb {
 template <typename Use>
 std::optional<InstanceId> MemoryStore::scan(const InstanceSearch& search, Use use) const {
     const filter::Condition condition = whole_condition(search);
-    auto at = search.before ? instances_.lower_bound(*search.before) : instances_.end();
-    for (int seen = 0; at != instances_.begin();) {
-        --at;
-        const auto& [id, instance] = *at;
-        if (search.from && id < *search.from) return std::nullopt;
+    std::optional<InstanceId> next;
+    int seen = 0;
+    walk(search, [&](const InstanceId& id, const Instance& instance) {
         const InstanceRow& row = instance.row;
         const filter::Subject subject{
             .id = id.to_string(),
@@ -29,9 +27,10 @@ std::optional<InstanceId> MemoryStore::scan(const InstanceSearch& search, Use us
             .labels = &instance.labels,
         };
         const bool is_full = filter::holds(condition, subject) && use(row);
-        if (is_full || ++seen == search.scan_max) return id;
-    }
-    return std::nullopt;
+        if (is_full || ++seen == search.scan_max) next = id;
+        return !next;
+    });
+    return next;
 }
 
 InstanceHits MemoryStore::search(const InstanceSearch& search) {
@@ -50,7 +49,9 @@ InstanceTally MemoryStore::tally(const InstanceSearch& search) {
     const Lock lock(mutex_);
     std::map<std::pair<std::string, InstanceStatus>, std::int64_t> counts;
     InstanceTally tally;
-    tally.next = scan(search, [&](const InstanceRow& row) {
+    InstanceSearch newest_first = search;
+    newest_first.order = InstanceOrder::NewestFirst;
+    tally.next = scan(newest_first, [&](const InstanceRow& row) {
         counts[{row.workflow, row.status}] += 1;
         return false;
     });

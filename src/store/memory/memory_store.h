@@ -140,6 +140,21 @@ class MemoryStore final : public Store {
         EBB_REQUIRES(mutex_);
     static void apply(Instance& instance, const Effects& effects);
     void add_notices(const InstanceId& instance, const Effects& effects) EBB_REQUIRES(mutex_);
+
+    /// Calls `use` with the id and the instance for those between the limits of an InstanceQuery or
+    /// InstanceSearch, in its order, until it returns false.
+    template <typename Wanted, typename Use>
+    void walk(const Wanted& wanted, Use use) const EBB_REQUIRES(mutex_) {
+        const auto end = wanted.before ? instances_.lower_bound(*wanted.before) : instances_.end();
+        auto begin = wanted.from ? instances_.lower_bound(*wanted.from) : instances_.begin();
+        if (wanted.before && wanted.from && *wanted.before < *wanted.from) begin = end;
+        const auto use_each = [&](auto at, auto last) {
+            while (at != last && use(at->first, at->second)) ++at;
+        };
+        if (wanted.order == InstanceOrder::OldestFirst) return use_each(begin, end);
+        use_each(std::make_reverse_iterator(end), std::make_reverse_iterator(begin));
+    }
+
     /// Calls `use` for each instance that fits, until it returns true. Returns where to go on.
     template <typename Use>
     std::optional<InstanceId> scan(const InstanceSearch& search, Use use) const

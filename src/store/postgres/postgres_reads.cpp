@@ -44,11 +44,12 @@ void append_instances(const postgres::Result& found, std::vector<InstanceRow>& r
     }
 }
 
-/// The first four arguments of all list statements. `workflows` lives as long as they do.
+/// The first five arguments of all list statements. `workflows` lives as long as they do.
 Arguments list_arguments(const InstanceQuery& query, const Array& workflows) {
     InstanceId last;
     last.bytes.fill(0xff);
-    Arguments arguments = Arguments::of(query.before.value_or(last));
+    Arguments arguments =
+        Arguments::of(query.before.value_or(last), query.from.value_or(InstanceId{}));
     if (workflows.size() == 0) {
         arguments.add_null();
     } else {
@@ -62,6 +63,27 @@ Arguments list_arguments(const InstanceQuery& query, const Array& workflows) {
     arguments.add(std::int64_t{query.limit});
     return arguments;
 }
+
+/// The list statements of one order.
+struct ListStatements {
+    std::string_view all;
+    std::string_view completed;
+    std::string_view by_status;
+    std::string_view by_key;
+};
+
+constexpr ListStatements kNewestFirst{
+    .all = sql::list_instances,
+    .completed = sql::list_completed_instances,
+    .by_status = sql::list_instances_by_status,
+    .by_key = sql::list_instances_by_key,
+};
+constexpr ListStatements kOldestFirst{
+    .all = sql::list_instances_oldest_first,
+    .completed = sql::list_completed_instances_oldest_first,
+    .by_status = sql::list_instances_by_status_oldest_first,
+    .by_key = sql::list_instances_by_key_oldest_first,
+};
 
 }  // namespace
 
@@ -171,32 +193,34 @@ std::vector<TaskRow> PostgresStore::tasks(const InstanceId& id) {
 std::vector<InstanceRow> PostgresStore::list(const InstanceQuery& query) {
     std::vector<InstanceRow> rows;
     if (query.limit <= 0) return rows;
+    const bool is_oldest_first = query.order == InstanceOrder::OldestFirst;
+    const ListStatements& statements = is_oldest_first ? kOldestFirst : kNewestFirst;
     const std::set<InstanceStatus> statuses(query.statuses.begin(), query.statuses.end());
     const Array workflows = postgres::texts_of(split_names(query.asked_workflow()));
     Arguments arguments = list_arguments(query, workflows);
     if (!query.key.empty()) {
         arguments.add(query.key);
-        append_instances(read(sql::list_instances_by_key, arguments), rows);
+        append_instances(read(statements.by_key, arguments), rows);
         std::erase_if(rows, [&](const InstanceRow& row) {
             return !statuses.empty() && !statuses.contains(row.status);
         });
         return rows;
     }
     if (statuses.empty()) {
-        append_instances(read(sql::list_instances, arguments), rows);
+        append_instances(read(statements.all, arguments), rows);
         return rows;
     }
     for (const InstanceStatus status : statuses) {
         if (status == InstanceStatus::Completed) {
-            append_instances(read(sql::list_completed_instances, arguments), rows);
+            append_instances(read(statements.completed, arguments), rows);
             continue;
         }
         Arguments with_status = list_arguments(query, workflows);
         with_status.add(to_string(status));
-        append_instances(read(sql::list_instances_by_status, with_status), rows);
+        append_instances(read(statements.by_status, with_status), rows);
     }
-    std::sort(rows.begin(), rows.end(), [](const InstanceRow& a, const InstanceRow& b) {
-        return a.id > b.id;
+    std::sort(rows.begin(), rows.end(), [&](const InstanceRow& a, const InstanceRow& b) {
+        return is_oldest_first ? a.id < b.id : a.id > b.id;
     });
     if (std::ssize(rows) > query.limit) rows.resize(static_cast<std::size_t>(query.limit));
     return rows;

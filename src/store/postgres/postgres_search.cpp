@@ -45,7 +45,7 @@ SearchStatement make_statement(
 ) {
     filter::SqlWriter writer(dialect, limit ? 4 : 3);
     SearchStatement made;
-    made.sql = writer.statement(whole_condition(search));
+    made.sql = writer.statement(whole_condition(search), search.order);
     InstanceId last;
     last.bytes.fill(0xff);
     made.arguments = Arguments::of(

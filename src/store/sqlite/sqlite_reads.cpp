@@ -40,26 +40,46 @@ std::string types_to_json(const std::vector<HistoryType>& types) {
     return names.empty() ? std::string() : sqlite::names_to_json(names);
 }
 
-/// Appends what `statement` finds with `fifth`, its fifth argument; a row that cannot be understood
+/// The list statements of one order.
+struct ListStatements {
+    std::string_view all;
+    std::string_view by_status;
+    std::string_view by_key;
+};
+
+constexpr ListStatements kNewestFirst{
+    .all = sql::list_instances,
+    .by_status = sql::list_instances_by_status,
+    .by_key = sql::list_instances_by_key,
+};
+constexpr ListStatements kOldestFirst{
+    .all = sql::list_instances_oldest_first,
+    .by_status = sql::list_instances_by_status_oldest_first,
+    .by_key = sql::list_instances_by_key_oldest_first,
+};
+
+/// Appends what `statement` finds with `sixth`, its sixth argument; a row that cannot be understood
 /// is left out here, and load() says what is wrong with it.
 void append_instances(
     Database& database,
     std::string_view statement,
     const InstanceQuery& query,
-    std::string_view fifth,
+    std::string_view sixth,
     std::vector<InstanceRow>& rows
 ) {
     // '~' is greater than every id.
     const std::string before = query.before ? query.before->to_string() : "~";
+    const std::string from = query.from ? query.from->to_string() : "";
     // Nothing stands for all workflows but those of the system.
     const std::string_view asked = query.asked_workflow();
     const std::string names = asked.empty() ? "" : sqlite::names_to_json(split_names(asked));
     const OrNull workflow(names);
     const OrNull version(std::int64_t{query.version.value_or(0)});
-    const bool has_fifth = statement.find("?5") != std::string_view::npos;
-    Query found = has_fifth
-                      ? Query(database, statement, before, workflow, version, query.limit, fifth)
-                      : Query(database, statement, before, workflow, version, query.limit);
+    const int limit = query.limit;
+    const bool has_sixth = statement.find("?6") != std::string_view::npos;
+    Query found = has_sixth
+                      ? Query(database, statement, before, from, workflow, version, limit, sixth)
+                      : Query(database, statement, before, from, workflow, version, limit);
     while (found.step()) {
         try {
             rows.push_back(sqlite::instance_row(found));
@@ -175,16 +195,18 @@ std::vector<TaskRow> SqliteStore::tasks(const InstanceId& id) {
 std::vector<InstanceRow> SqliteStore::list(const InstanceQuery& query) {
     std::vector<InstanceRow> rows;
     if (query.limit <= 0) return rows;
+    const bool is_oldest_first = query.order == InstanceOrder::OldestFirst;
+    const ListStatements& statements = is_oldest_first ? kOldestFirst : kNewestFirst;
     read([&](Database& database) {
         if (!query.key.empty()) {
-            append_instances(database, sql::list_instances_by_key, query, query.key, rows);
+            append_instances(database, statements.by_key, query, query.key, rows);
         } else if (query.statuses.empty()) {
-            append_instances(database, sql::list_instances, query, {}, rows);
+            append_instances(database, statements.all, query, {}, rows);
         } else {
             const std::set<InstanceStatus> statuses(query.statuses.begin(), query.statuses.end());
             for (const InstanceStatus status : statuses) {
                 const std::string_view name = to_string(status);
-                append_instances(database, sql::list_instances_by_status, query, name, rows);
+                append_instances(database, statements.by_status, query, name, rows);
             }
         }
         return true;
@@ -195,8 +217,8 @@ std::vector<InstanceRow> SqliteStore::list(const InstanceQuery& query) {
             return std::find(wanted.begin(), wanted.end(), row.status) == wanted.end();
         });
     }
-    std::sort(rows.begin(), rows.end(), [](const InstanceRow& a, const InstanceRow& b) {
-        return a.id > b.id;
+    std::sort(rows.begin(), rows.end(), [&](const InstanceRow& a, const InstanceRow& b) {
+        return is_oldest_first ? a.id < b.id : a.id > b.id;
     });
     if (std::ssize(rows) > query.limit) rows.resize(static_cast<std::size_t>(query.limit));
     return rows;

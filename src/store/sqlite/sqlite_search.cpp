@@ -39,7 +39,7 @@ struct SearchStatement {
         : before(search.before ? search.before->to_string() : "~"),
           from(search.from ? search.from->to_string() : ""),
           writer(dialect, 2) {
-        statement.sql = writer.statement(whole_condition(search));
+        statement.sql = writer.statement(whole_condition(search), search.order);
         statement.arguments.emplace_back(std::string_view(before));
         statement.arguments.emplace_back(std::string_view(from));
         for (const filter::SqlArgument& argument : writer.arguments()) {

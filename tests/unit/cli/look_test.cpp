@@ -99,6 +99,18 @@ TEST(CliLook, list_filters_and_pages) {
     const Outcome cut = world.run_db({"list", "--limit", "1"});
     EXPECT_NE(cut.err.find("--before " + parcel.substr(28)), std::string::npos);
     EXPECT_EQ(world.run_db({"list", "-s", "done"}).code, 2);
+    EXPECT_EQ(ids({"--sort", "created"}), hello + "\n" + parcel + "\n");
+    EXPECT_EQ(ids({"--sort", "-created"}), ids({}));
+    EXPECT_EQ(ids({"--after", hello}), parcel + "\n");
+    EXPECT_EQ(
+        ids({"--sort", "created", "--after", hello, "--where", "version == 1"}), parcel + "\n"
+    );
+    EXPECT_EQ(ids({"--sort", "created", "--since", "1h", "--before", parcel}), hello + "\n");
+    EXPECT_EQ(ids({"--sort", "created", "--waiting", "signal"}), parcel + "\n");
+    const Outcome oldest = world.run_db({"list", "--sort", "created", "-n", "1"});
+    EXPECT_NE(oldest.err.find("The oldest 1."), std::string::npos) << oldest.err;
+    EXPECT_NE(oldest.err.find("--after " + hello.substr(28)), std::string::npos) << oldest.err;
+    EXPECT_EQ(world.run_db({"list", "--sort", "key"}).code, 2);
 }
 
 TEST(CliLook, list_says_what_an_instance_waits_for) {

@@ -89,6 +89,30 @@ TEST_F(EngineLabels, find_count_and_steer_instances) {
     EXPECT_THROW(engine_.list({.where = "labels.a == labels.b"}), Error);
 }
 
+TEST_F(EngineLabels, are_listed_in_both_orders_page_by_page) {
+    std::vector<InstanceId> started;
+    for (int n = 1; n <= 5; ++n) started.push_back(start(R"({"customer": "acme", "total": 1})"));
+    for (const std::string where : {"", "labels.total == 1"}) {
+        ListOptions which{.limit = 2, .where = where, .order = InstanceOrder::OldestFirst};
+        std::vector<InstanceId> found;
+        for (int page = 0; page < 3; ++page) {
+            for (const InstanceSummary& each : engine_.list(which)) found.push_back(each.id);
+            which.go_on_after(found.back());
+        }
+        EXPECT_EQ(found, started);
+        which = {.limit = 2, .where = where};
+        which.go_on_after(started[2]);
+        which.after = started[0];
+        const auto between = engine_.list(which);
+        ASSERT_THAT(between, SizeIs(1));
+        EXPECT_EQ(between[0].id, started[1]);
+    }
+    // A page that is full names its last instance.
+    const InstancePage page =
+        engine_.list_page({.limit = 2, .order = InstanceOrder::OldestFirst, .after = started[1]});
+    EXPECT_EQ(page.next, started[3]);
+}
+
 TEST_F(EngineLabels, move_with_their_instance) {
     const InstanceId id = start(R"({"customer": "acme", "total": 1})");
     const std::string snapshot = engine_.export_instance(id);

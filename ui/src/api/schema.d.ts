@@ -420,9 +420,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Instances, newest first
+         * Instances by the time of their creation
          * @description Pages by cursor. A filter that no index serves reads a bounded number of rows for each request: then the page ends early,
-         *     `complete` is false, `scanned_to` says how far back it has looked, and `next_cursor` goes on from there.
+         *     `complete` is false, `scanned_to` says up to what time it has looked, and `next_cursor` goes on from there.
          */
         get: operations["listInstances"];
         put?: never;
@@ -1505,6 +1505,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The caller's own views, and those that others share */
+        get: operations["listViews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/views/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description At most 128 bytes, without control characters and slashes.
+                 * @example urgent
+                 */
+                name: components["parameters"]["ViewName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * One view
+         * @description The caller's own view of this name, else one that somebody shares.
+         */
+        get: operations["getView"];
+        /**
+         * Add or replace a view of one's own
+         * @description Views of others stay as they are, also those with the same name. A caller has at most 100 views.
+         */
+        put: operations["putView"];
+        post?: never;
+        /**
+         * Delete a view
+         * @description An administrator may also delete what others share.
+         */
+        delete: operations["deleteView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks": {
         parameters: {
             query?: never;
@@ -2533,18 +2584,26 @@ export interface components {
             next_before: components["schemas"]["OptionalText"];
             complete: boolean;
         };
-        InstancePage: {
-            /** @description The `before` of the next page, as `next_cursor` has it. */
+        PageEnd: {
+            /** @description The `before` of the next page, as `next_cursor` has it; null if the oldest come first. */
             next_before?: components["schemas"]["OptionalText"];
-            items: components["schemas"]["OutlinedInstance"][];
+            /** @description The same with `sort=created`: the `after` of the next page. */
+            next_after?: components["schemas"]["OptionalText"];
             /** @description Null on the last page. */
             next_cursor: components["schemas"]["OptionalText"];
-            /** @description How far back this page has looked. */
+            /** @description Up to what time this page has looked. */
             scanned_to: components["schemas"]["OptionalTime"];
             /** @description False if the page ended early because it had read enough rows. */
             complete: boolean;
             /** @description Only with `count=exact`. */
             total?: number | null;
+        };
+        InstancePage: components["schemas"]["PageEnd"] & {
+            items: components["schemas"]["OutlinedInstance"][];
+        };
+        /** @description With `fields`. */
+        SelectedInstancePage: components["schemas"]["PageEnd"] & {
+            items: Record<string, never>[];
         };
         OutlinedInstance: components["schemas"]["Instance"] & {
             /** @description Only with `outline`. */
@@ -3184,6 +3243,33 @@ export interface components {
             payload?: components["schemas"]["Payload"];
             request_id?: string;
         };
+        /**
+         * @description The list that it belongs to.
+         * @enum {string}
+         */
+        ViewPage: "instances" | "decisions" | "failures";
+        ViewSettings: {
+            /** @default instances */
+            page: components["schemas"]["ViewPage"];
+            /** @description Filter, order and columns, as they are in the URL of the page in the web UI. */
+            query: string;
+            /**
+             * @description Whether everybody sees it.
+             * @default false
+             */
+            is_shared: boolean;
+        };
+        View: {
+            name: string;
+            /** @description The principal, such as `user:ann`. */
+            owner: string;
+            page: components["schemas"]["ViewPage"];
+            query: string;
+            is_shared: boolean;
+            /** @description Whether the caller is its owner. */
+            is_own: boolean;
+            updated_at: components["schemas"]["Time"];
+        };
         WebhookSettings: {
             /** @description Where events are sent; with `email`, `mailto:` and up to 16 addresses between commas. */
             url: string;
@@ -3663,6 +3749,11 @@ export interface components {
         Wait: string;
         /** @example github */
         HookName: string;
+        /**
+         * @description At most 128 bytes, without control characters and slashes.
+         * @example urgent
+         */
+        ViewName: string;
         /** @example ops */
         WebhookName: string;
     };
@@ -4548,12 +4639,49 @@ export interface operations {
                 created_before?: string;
                 /** @description Created before the instance with this id. */
                 before?: components["schemas"]["Id"];
+                /** @description Created after the instance with this id. */
+                after?: components["schemas"]["Id"];
+                /** @description `-created` has the newest first, `created` the oldest. */
+                sort?: "-created" | "created";
                 /** @description Only those that this filter holds for, such as `labels.customer == "acme"`. */
                 where?: string;
                 /** @description Only those with this label, a text: `NAME:VALUE`. All of several. */
                 label?: string[];
+                /** @description Only those whose failure belongs to one of these groups, separated by commas. */
+                failure?: string[];
+                /** @description Only those that have failed or are dead-lettered with one of these codes, separated by commas. */
+                error_code?: string[];
+                /** @description Only those that have failed or are dead-lettered at one of these steps, separated by commas. */
+                error_step?: string[];
+                /** @description Only those whose key or workflow begins so, or whose error code or id this is. */
+                q?: string;
+                /** @description Only those of the workflows of this project. */
+                project?: string;
+                /**
+                 * @description Only those that wait for one of these, separated by commas. As `node` and `worker`, it looks at instances that have not ended, one by one.
+                 * @example [
+                 *       "decision",
+                 *       "signal"
+                 *     ]
+                 */
+                waiting?: ("decision" | "signal" | "timer" | "retry" | "worker" | "queue" | "operator")[];
+                /** @description Only those that are at the node with this name now. */
+                node?: string;
+                /** @description Only those that this worker runs now. */
+                worker?: string;
                 /** @description `true` adds to each item what it waits for, why it failed, and its handlers. */
                 outline?: boolean;
+                /**
+                 * @description Only these members of each item, separated by commas. `error`, `waiting_for` and `handlers` need no `outline`.
+                 * @example [
+                 *       "id",
+                 *       "key",
+                 *       "status"
+                 *     ]
+                 */
+                fields?: ("id" | "workflow" | "version" | "key" | "status" | "priority" | "revision" | "created_at" | "updated_at" | "finished_at" | "labels" | "error" | "waiting_for" | "handlers")[];
+                /** @description `none` leaves payloads out (null); `short` cuts those above 4 KiB; `full` shows all. */
+                payloads?: components["parameters"]["Payloads"];
                 /** @description `exact` adds `total`, how many instances fit, if only `status` and `workflow` are given. */
                 count?: "none" | "exact";
                 /** @description The `next_cursor` of the page before. It belongs to the other parameters; with others it is refused (`cursor_mismatch`). */
@@ -4578,7 +4706,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InstancePage"];
+                    "application/json": components["schemas"]["InstancePage"] | components["schemas"]["SelectedInstancePage"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -4650,8 +4778,20 @@ export interface operations {
                 where?: string;
                 /** @description Only those with this label, a text: `NAME:VALUE`. All of several. */
                 label?: string[];
+                /** @description Only those whose failure belongs to one of these groups, separated by commas. */
+                failure?: string[];
+                /** @description Only those that have failed or are dead-lettered with one of these codes, separated by commas. */
+                error_code?: string[];
+                /** @description Only those that have failed or are dead-lettered at one of these steps, separated by commas. */
+                error_step?: string[];
+                /** @description Only those whose key or workflow begins so, or whose error code or id this is. */
+                q?: string;
+                /** @description Only those of the workflows of this project. */
+                project?: string;
                 /** @description Created before the instance with this id. */
                 before?: components["schemas"]["Id"];
+                /** @description Created after the instance with this id. */
+                after?: components["schemas"]["Id"];
             };
             header?: never;
             path?: never;
@@ -6429,6 +6569,135 @@ export interface operations {
             };
             404: components["responses"]["InstanceNotFound"];
             409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listViews: {
+        parameters: {
+            query?: {
+                /** @description Only of this list. */
+                page?: components["schemas"]["ViewPage"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The views, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["View"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description At most 128 bytes, without control characters and slashes.
+                 * @example urgent
+                 */
+                name: components["parameters"]["ViewName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            404: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    putView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description At most 128 bytes, without control characters and slashes.
+                 * @example urgent
+                 */
+                name: components["parameters"]["ViewName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "q=status:dead_letter&sort=created",
+                 *       "is_shared": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ViewSettings"];
+            };
+        };
+        responses: {
+            /** @description The view, which was replaced. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description The view, which is new. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            400: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description At most 128 bytes, without control characters and slashes.
+                 * @example urgent
+                 */
+                name: components["parameters"]["ViewName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: components["responses"]["Problem"];
+            404: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };

@@ -84,12 +84,12 @@ export const de: Messages = {
       ({ name: `Den Filter „${word}“ gibt es nicht. Möglich sind ${names}.`, status: `Kein gültiger Status. Möglich sind ${statuses}.`, version: 'Eine Version ist eine ganze Zahl.', time: 'Keine gültige Zeit. Möglich sind 15m, 2h, 7d oder ein Datum wie 2026-11-22.', value: 'braucht einen Wert.', label: 'Ein Label ist NAME=WERT, etwa label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
-    noMatchSoFar: 'Bisher keine gefunden.', columns: 'Spalten', defaultColumns: 'Standard', priority: 'Priorität', waits: 'Wartet auf',
+    noMatchSoFar: 'Bisher keine gefunden.', order: 'Reihenfolge', newestFirst: 'Neueste zuerst', oldestFirst: 'Älteste zuerst', columns: 'Spalten', defaultColumns: 'Standard', priority: 'Priorität', waits: 'Wartet auf',
     labels: 'Labels',
-    all: 'Alle', live: 'Aktiv', ended: 'Erfolglos beendet', views: 'Gespeicherte Ansichten', viewName: 'Name der Ansicht', saveView: 'Ansicht speichern', dropView: 'Ansicht entfernen', export: 'Exportieren',
+    all: 'Alle', live: 'Aktiv', ended: 'Erfolglos beendet', views: 'Gespeicherte Ansichten', viewName: 'Name der Ansicht', saveView: 'Ansicht speichern', dropView: 'Ansicht entfernen', shareView: 'Mit allen teilen', unshareView: 'Nicht mehr teilen', shared: 'geteilt', export: 'Exportieren',
     status: 'Status', workflow: 'Workflow', key: 'Schlüssel', id: 'ID', started: 'Gestartet', changed: 'Geändert', took: 'Dauer',
     select: (name: string) => `${name} auswählen`, selectAll: 'Alle angezeigten auswählen', noMatch: 'Keine Instanz passt.', clear: 'Filter löschen', none: 'Noch keine Instanzen. Eine starten:',
-    more: 'Für mehr scrollen', loadMore: 'Mehr laden', end: (n: number) => `${count(n, 'Instanz', 'Instanzen')}, keine weiteren`, scannedTo: 'Durchsucht bis zurück zu',
+    more: 'Für mehr scrollen', loadMore: 'Mehr laden', end: (n: number) => `${count(n, 'Instanz', 'Instanzen')}, keine weiteren`, scannedTo: 'Durchsucht bis zurück zu', scannedUpTo: 'Durchsucht bis',
     fresh: (n: number) => `${number(n)} neue`,
   },
   bulk: {

@@ -83,12 +83,12 @@ export const en = {
       ({ name: `There is no filter “${word}”. Known are ${names}.`, status: `Not a status. Known are ${statuses}.`, version: 'A version is a whole number.', time: 'Not a time. Write 15m, 2h, 7d, or a date such as 2026-11-22.', value: 'needs a value.', label: 'A label is NAME=VALUE, such as label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
-    noMatchSoFar: 'None found so far.', columns: 'Columns', defaultColumns: 'Default', priority: 'Priority', waits: 'Waits for',
+    noMatchSoFar: 'None found so far.', order: 'Order', newestFirst: 'Newest first', oldestFirst: 'Oldest first', columns: 'Columns', defaultColumns: 'Default', priority: 'Priority', waits: 'Waits for',
     labels: 'Labels',
-    all: 'All', live: 'Live', ended: 'Ended badly', views: 'Saved views', viewName: 'Name of the view', saveView: 'Save as view', dropView: 'Remove view', export: 'Export',
+    all: 'All', live: 'Live', ended: 'Ended badly', views: 'Saved views', viewName: 'Name of the view', saveView: 'Save as view', dropView: 'Remove view', shareView: 'Share with everyone', unshareView: 'Stop sharing', shared: 'shared', export: 'Export',
     status: 'Status', workflow: 'Workflow', key: 'Key', id: 'ID', started: 'Started', changed: 'Changed', took: 'Duration',
     select: (name: string) => `Select ${name}`, selectAll: 'Select all shown', noMatch: 'No instances match.', clear: 'Clear filters', none: 'No instances yet. Start one:',
-    more: 'Scroll for more', loadMore: 'Load more', end: (n: number) => `${count(n, 'instance', 'instances')}, no more`, scannedTo: 'Searched back to',
+    more: 'Scroll for more', loadMore: 'Load more', end: (n: number) => `${count(n, 'instance', 'instances')}, no more`, scannedTo: 'Searched back to', scannedUpTo: 'Searched up to',
     fresh: (n: number) => `${n} new`,
   },
   bulk: {

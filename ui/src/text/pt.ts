@@ -83,12 +83,12 @@ export const pt: Messages = {
       ({ name: `Não existe o filtro “${word}”. Os filtros são ${names}.`, status: `Não é um status. Os status são ${statuses}.`, version: 'A versão é um número inteiro.', time: 'Não é um tempo. Escreva 15m, 2h, 7d ou uma data como 2026-11-22.', value: 'precisa de um valor.', label: 'Um rótulo é NOME=VALOR, como label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
-    noMatchSoFar: 'Nenhuma até agora.', columns: 'Colunas', defaultColumns: 'Padrão', priority: 'Prioridade', waits: 'Aguarda',
+    noMatchSoFar: 'Nenhuma até agora.', order: 'Ordem', newestFirst: 'Mais recentes primeiro', oldestFirst: 'Mais antigas primeiro', columns: 'Colunas', defaultColumns: 'Padrão', priority: 'Prioridade', waits: 'Aguarda',
     labels: 'Rótulos',
-    all: 'Todas', live: 'Ativas', ended: 'Sem sucesso', views: 'Visões salvas', viewName: 'Nome da visão', saveView: 'Salvar visão', dropView: 'Remover visão', export: 'Exportar',
+    all: 'Todas', live: 'Ativas', ended: 'Sem sucesso', views: 'Visões salvas', viewName: 'Nome da visão', saveView: 'Salvar visão', dropView: 'Remover visão', shareView: 'Compartilhar com todos', unshareView: 'Parar de compartilhar', shared: 'compartilhada', export: 'Exportar',
     status: 'Status', workflow: 'Workflow', key: 'Chave', id: 'ID', started: 'Início', changed: 'Alteração', took: 'Duração',
     select: (name: string) => `Selecionar ${name}`, selectAll: 'Selecionar todas as exibidas', noMatch: 'Nenhuma instância corresponde.', clear: 'Limpar filtros', none: 'Ainda não há instâncias. Inicie uma:',
-    more: 'Role para ver mais', loadMore: 'Carregar mais', end: (n: number) => `${count(n, 'instância', 'instâncias')}, não há mais`, scannedTo: 'Busca feita até',
+    more: 'Role para ver mais', loadMore: 'Carregar mais', end: (n: number) => `${count(n, 'instância', 'instâncias')}, não há mais`, scannedTo: 'Busca feita até', scannedUpTo: 'Busca feita até',
     fresh: (n: number) => `${number(n)} ${form(n, 'nova', 'novas')}`,
   },
   bulk: {

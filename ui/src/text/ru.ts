@@ -83,12 +83,12 @@ export const ru: Messages = {
       ({ name: `Фильтра «${word}» нет. Есть ${names}.`, status: `Такого статуса нет. Есть ${statuses}.`, version: 'Версия — целое число.', time: 'Это не время. Напишите 15m, 2h, 7d или дату, например 2026-11-22.', value: 'требуется значение.', label: 'Метка — это ИМЯ=ЗНАЧЕНИЕ, например label:tenant=acme.' })[problem] ?? '',
   },
   instances: {
-    noMatchSoFar: 'Пока ничего не найдено.', columns: 'Столбцы', defaultColumns: 'По умолчанию', priority: 'Приоритет', waits: 'Ждёт',
+    noMatchSoFar: 'Пока ничего не найдено.', order: 'Порядок', newestFirst: 'Сначала новые', oldestFirst: 'Сначала старые', columns: 'Столбцы', defaultColumns: 'По умолчанию', priority: 'Приоритет', waits: 'Ждёт',
     labels: 'Метки',
-    all: 'Все', live: 'Активные', ended: 'Неудачные', views: 'Сохранённые виды', viewName: 'Название вида', saveView: 'Сохранить вид', dropView: 'Удалить вид', export: 'Экспорт',
+    all: 'Все', live: 'Активные', ended: 'Неудачные', views: 'Сохранённые виды', viewName: 'Название вида', saveView: 'Сохранить вид', dropView: 'Удалить вид', shareView: 'Открыть всем', unshareView: 'Закрыть доступ', shared: 'общий', export: 'Экспорт',
     status: 'Статус', workflow: 'Процесс', key: 'Ключ', id: 'ID', started: 'Запуск', changed: 'Изменение', took: 'Длительность',
     select: (name: string) => `Выбрать ${name}`, selectAll: 'Выбрать все показанные', noMatch: 'Ничего не найдено.', clear: 'Сбросить фильтры', none: 'Экземпляров пока нет. Запустите первый:',
-    more: 'Прокрутите дальше', loadMore: 'Загрузить ещё', end: (n: number) => `${count(n, 'экземпляр', 'экземпляра', 'экземпляров')}, это всё`, scannedTo: 'Просмотрено до',
+    more: 'Прокрутите дальше', loadMore: 'Загрузить ещё', end: (n: number) => `${count(n, 'экземпляр', 'экземпляра', 'экземпляров')}, это всё`, scannedTo: 'Просмотрено до', scannedUpTo: 'Просмотрено до',
     fresh: (n: number) => `${number(n)} ${form(n, 'новый', 'новых', 'новых')}`,
   },
   bulk: {

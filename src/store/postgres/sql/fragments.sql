@@ -132,6 +132,24 @@ SELECT id, workflow, version, key, status, revision, priority,
 SELECT id, workflow, version, key, status, revision, priority,
        created_at, updated_at, finished_at, state
 
+-- fragment: listed_instances
+-- include: instance_columns
+FROM ebb.instances
+WHERE id < $before::uuid AND id >= $from::uuid
+  AND CASE WHEN $workflows::text[] IS NULL THEN workflow NOT LIKE 'ebb:%'
+           ELSE $workflows::text[] = '{*}' OR workflow = ANY ($workflows::text[]) END
+  AND ($version::integer IS NULL OR version = $version::integer)
+
+-- fragment: listed_instances_by_key
+SELECT i.id, i.workflow, i.version, i.key, i.status, i.revision, i.priority,
+       i.created_at, i.updated_at, i.finished_at, i.state
+FROM ebb.keys AS k
+JOIN ebb.instances AS i ON i.id = k.instance_id
+WHERE k.key = $key::text AND k.instance_id < $before::uuid AND k.instance_id >= $from::uuid
+  AND CASE WHEN $workflows::text[] IS NULL THEN k.workflow NOT LIKE 'ebb:%'
+           ELSE $workflows::text[] = '{*}' OR k.workflow = ANY ($workflows::text[]) END
+  AND ($version::integer IS NULL OR i.version = $version::integer)
+
 -- fragment: select_events
 SELECT seq, type, node, path, token, visit, attempt, ref, worker, started_at, at, payload
 FROM ebb.history

@@ -15,6 +15,12 @@ SELECT w.instance_id, w.token, i.version, i.key, i.status, w.kind, w.workflow, w
            WHERE r.instance_id = w.instance_id AND r.token = w.token AND r.role <> ''
        )
 
+-- fragment: between_and_of_workflows
+WHERE id < ?before AND id >= ?from
+  AND CASE WHEN ?workflows IS NULL THEN workflow NOT GLOB 'ebb:*'
+           ELSE ?workflows = '["*"]' OR workflow IN (SELECT value FROM json_each(?workflows)) END
+  AND (?version IS NULL OR version = ?version)
+
 -- fragment: instance_columns
 SELECT id, workflow, version, key, status, revision, priority,
        created_at, updated_at, finished_at, state

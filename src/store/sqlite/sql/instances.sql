@@ -33,31 +33,50 @@ SELECT id FROM instances WHERE key = ?2 AND workflow = ?1;
 FROM instances WHERE id = ?1;
 
 -- name: list_instances
+-- parameters: before from workflows version limit
 -- include: instance_columns
 FROM instances
-WHERE id < ?1
-  AND CASE WHEN ?2 IS NULL THEN workflow NOT GLOB 'ebb:*'
-           ELSE ?2 = '["*"]' OR workflow IN (SELECT value FROM json_each(?2)) END
-  AND (?3 IS NULL OR version = ?3)
-ORDER BY id DESC LIMIT ?4;
+-- include: between_and_of_workflows
+ORDER BY id DESC LIMIT ?limit;
 
 -- name: list_instances_by_status
+-- parameters: before from workflows version limit status
 -- include: instance_columns
 FROM instances INDEXED BY instances_by_status
-WHERE id < ?1
-  AND CASE WHEN ?2 IS NULL THEN workflow NOT GLOB 'ebb:*'
-           ELSE ?2 = '["*"]' OR workflow IN (SELECT value FROM json_each(?2)) END
-  AND (?3 IS NULL OR version = ?3) AND status = ?5
-ORDER BY id DESC LIMIT ?4;
+-- include: between_and_of_workflows
+  AND status = ?status
+ORDER BY id DESC LIMIT ?limit;
 
 -- name: list_instances_by_key
+-- parameters: before from workflows version limit key
 -- include: instance_columns
 FROM instances INDEXED BY instances_by_key
-WHERE key = ?5 AND id < ?1
-  AND CASE WHEN ?2 IS NULL THEN workflow NOT GLOB 'ebb:*'
-           ELSE ?2 = '["*"]' OR workflow IN (SELECT value FROM json_each(?2)) END
-  AND (?3 IS NULL OR version = ?3)
-ORDER BY id DESC LIMIT ?4;
+-- include: between_and_of_workflows
+  AND key = ?key
+ORDER BY id DESC LIMIT ?limit;
+
+-- name: list_instances_oldest_first
+-- parameters: before from workflows version limit
+-- include: instance_columns
+FROM instances
+-- include: between_and_of_workflows
+ORDER BY id LIMIT ?limit;
+
+-- name: list_instances_by_status_oldest_first
+-- parameters: before from workflows version limit status
+-- include: instance_columns
+FROM instances INDEXED BY instances_by_status
+-- include: between_and_of_workflows
+  AND status = ?status
+ORDER BY id LIMIT ?limit;
+
+-- name: list_instances_by_key_oldest_first
+-- parameters: before from workflows version limit key
+-- include: instance_columns
+FROM instances INDEXED BY instances_by_key
+-- include: between_and_of_workflows
+  AND key = ?key
+ORDER BY id LIMIT ?limit;
 
 -- name: count_instances
 SELECT workflow, status, count(*) FROM instances INDEXED BY instances_by_status
