@@ -3,6 +3,7 @@
 -- request, after the functions for workers in SQL. Nothing here runs for other workflows.
 
 -- is_dirty: wed_attr or wed_trig have changed since the version was made.
+-- source: where the definition is written: in the tables wed_attr and wed_trig, or in a registered workflow.
 CREATE TABLE IF NOT EXISTS ebb.flows (
     flow text COLLATE "C" PRIMARY KEY,
     version integer NOT NULL DEFAULT 0,
@@ -11,7 +12,8 @@ CREATE TABLE IF NOT EXISTS ebb.flows (
         CHECK (external_writes IN ('none', 'declared', 'all')),
     final_while_pending text NOT NULL DEFAULT 'refuse'
         CHECK (final_while_pending IN ('refuse', 'wait')),
-    notify text NOT NULL DEFAULT 'wed' CHECK (notify IN ('wed', 'none'))
+    notify text NOT NULL DEFAULT 'wed' CHECK (notify IN ('wed', 'none')),
+    source text NOT NULL DEFAULT 'tables' CHECK (source IN ('tables', 'workflow'))
 );
 
 -- What rules_decide must know of a version: the definition in ebb.workflows, prepared.
@@ -39,11 +41,14 @@ REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FRO
 -- Nothing keeps values of these types, and all functions that have them are made again.
 DO $do$ BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
+    -- Of an earlier installation.
+    ALTER TABLE ebb.flows ADD COLUMN IF NOT EXISTS
+        source text NOT NULL DEFAULT 'tables' CHECK (source IN ('tables', 'workflow'));
     DROP FUNCTION IF EXISTS ebb.flow_fail(text, text, text), ebb.flow_token(ebb.flows, text),
         ebb.flow_token(ebb.flows, text, bigint), ebb.flow_try_lock(text, bigint, bigint), ebb.flow_take(ebb.flows, uuid),
         ebb.flow_complete(ebb.flows, bigint, jsonb, jsonb, boolean, jsonb),
         ebb.flow_apply(ebb.flows, bigint, uuid, jsonb, jsonb, boolean, jsonb),
-        ebb.rules_cause(jsonb, text, jsonb, text[]), ebb.rules_text(jsonb, text[]),
+        ebb.rules_cause(jsonb, text, jsonb, text[]), ebb.rules_kept(json), ebb.rules_text(jsonb, text[]),
         ebb.rules_fired(jsonb, boolean[], text[], integer, integer[], integer, jsonb, boolean, jsonb);
     DROP TYPE IF EXISTS ebb.rules_token, ebb.rules_merged, ebb.rules_decision, ebb.rules_row, ebb.rules_put CASCADE;
     CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
@@ -177,6 +182,16 @@ BEGIN
         RETURN $3;
     END IF;
     RETURN ebb.rules_read($1, $2, $3);
+END $work$;
+
+-- An attribute of a flow is a column, and each table has some already.
+CREATE OR REPLACE FUNCTION ebb.rules_check_column(name text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF $1 IN ('tableoid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax') THEN
+        RAISE EXCEPTION 'An attribute cannot have the name "%": each table of PostgreSQL has a column of this name.', $1
+            USING ERRCODE = 'EB007', HINT = 'Give the attribute another name.';
+    END IF;
 END $work$;
 
 -- The type of the column of an attribute. Text compares by its bytes, as conditions do everywhere.

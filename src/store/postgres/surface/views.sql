@@ -9,8 +9,10 @@ BEGIN
     EXECUTE format($body$
         CREATE OR REPLACE VIEW %1$I.job_pool AS
         SELECT f.wid, CASE WHEN _k ->> 'node' = '_EXCPT' THEN 0 ELSE (r.rule ->> 'tgid')::integer END AS tgid,
-               coalesce(r.rule ->> CASE WHEN _k ->> 'compensates' IS NULL THEN 'handler' ELSE 'compensate' END, _k ->> 'node')
-                   AS trname, t.lease_owner AS lckid,
+               coalesce(
+                   r.rule ->> CASE WHEN _k ->> 'compensates' IS NULL THEN 'handler' ELSE 'compensate' END,
+                   CASE _k ->> 'node' WHEN '_EXCPT' THEN v.program ->> 'handler' END, _k ->> 'node'
+               ) AS trname, t.lease_owner AS lckid,
                make_interval(secs => coalesce((r.rule ->> 'timeout')::double precision, 3600000000) / 1000000)
                    AS timeout,
                CASE
