@@ -161,7 +161,8 @@ BEGIN
     IF rules = '[]' AND NOT is_undo AND $2 IS DISTINCT FROM '_EXCPT' AND NOT EXISTS (
         SELECT 1 FROM ebb.flow_versions AS v WHERE v.flow = $1 AND v.program ->> 'handler' = $2
     ) THEN
-        RAISE EXCEPTION 'The flow "%" has no transition "%".', $1, left($2, 80) USING ERRCODE = 'EB013';
+        RAISE EXCEPTION 'The flow "%" has no transition "%".', $1, left($2, 80) USING ERRCODE = 'EB013',
+            HINT = 'A transition has the name of its handler: the view wed_trans lists them.';
     END IF;
     IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = $1) THEN
         PERFORM ebb.flow_catch_up($1);

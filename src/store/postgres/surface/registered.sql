@@ -179,13 +179,18 @@ BEGIN
     IF NOT $3 THEN
         RETURN;
     END IF;
+    -- Only those that change: each needs a lock that all users of the table wait for.
     FOR one IN
-        SELECT a || jsonb_build_object('is_new', $2 -> 'names' ? (a ->> 'name'))
+        SELECT jsonb_build_object('name', a -> 'name', 'becomes', $2 -> 'defaults' -> (a ->> 'name'))
         FROM jsonb_array_elements(ebb.flow_shape($1, $2 -> 'attributes')) AS a
+        LEFT JOIN (
+            ebb.flow_versions AS v JOIN ebb.flows AS f ON f.flow = v.flow AND f.version = v.version
+        ) ON v.flow = $1
+        WHERE $2 -> 'defaults' ->> (a ->> 'name') IS DISTINCT FROM v.program -> 'defaults' ->> (a ->> 'name')
     LOOP
-        EXECUTE format('ALTER TABLE %I.wed_flow ALTER COLUMN %I SET DEFAULT %L', $1, one ->> 'name', CASE
-            WHEN (one ->> 'is_new')::boolean THEN one ->> 'default'
-        END);
+        EXECUTE format(
+            'ALTER TABLE %I.wed_flow ALTER COLUMN %I SET DEFAULT %L', $1, one ->> 'name', one ->> 'becomes'
+        );
     END LOOP;
 END $work$;
 
@@ -231,8 +236,8 @@ END $work$;
 CREATE OR REPLACE FUNCTION ebb.surface_shown() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
-    RAISE EXCEPTION 'The table % of the flow "%" shows version % of its workflow, and is not written to.', TG_TABLE_NAME,
-        TG_ARGV[0], (SELECT f.version FROM ebb.flows AS f WHERE f.flow = TG_ARGV[0]) USING ERRCODE = 'EB007',
+    RAISE EXCEPTION 'The flow "%" is defined by version % of its workflow: % only shows it.', TG_ARGV[0],
+        (SELECT f.version FROM ebb.flows AS f WHERE f.flow = TG_ARGV[0]), TG_TABLE_NAME USING ERRCODE = 'EB007',
         HINT = 'Change the file or the program that defines the workflow, give it a new version, and register it.';
 END $work$;
 
@@ -334,8 +339,7 @@ BEGIN
     -- What is registered or started meanwhile waits, and is seen by the triggers.
     LOCK TABLE ebb.workflows, ebb.instances IN SHARE ROW EXCLUSIVE MODE;
     IF NOT EXISTS (SELECT 1 FROM ebb.workflows AS w WHERE w.name = $1) THEN
-        RAISE EXCEPTION 'There is no workflow "%" in this database.', left($1, 80) USING ERRCODE = 'EB013',
-            HINT = 'Register it first, such as with `ebb worker FILE` or `ebb start FILE`.';
+        RAISE EXCEPTION 'There is no workflow "%" in this database.', left($1, 80) USING ERRCODE = 'EB013';
     END IF;
     SELECT o.* INTO was FROM ebb.flows AS o WHERE o.flow = $1 FOR UPDATE;
     IF was.source = 'tables' THEN

@@ -121,7 +121,11 @@ BEGIN
                    CROSS JOIN (
                        SELECT d.vals || coalesce(jsonb_object_agg(c.key, c.value ORDER BY e.seq), '{}') AS vals
                        FROM ebb.history AS e CROSS JOIN LATERAL jsonb_each(
-                           CASE e.type WHEN 'started' THEN e.payload::jsonb ELSE e.payload::jsonb -> 'values' END
+                           CASE e.type
+                               -- A process of Ebb may have started it without any input.
+                               WHEN 'started' THEN coalesce(nullif(nullif(e.payload, '')::jsonb, 'null'), '{}')
+                               ELSE e.payload::jsonb -> 'values'
+                           END
                        ) AS c
                        WHERE e.instance_id = i.id AND e.seq <= h.seq
                          AND e.type IN ('started', 'attributes_written', 'state_restored', 'migrated')
