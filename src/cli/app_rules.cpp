@@ -23,8 +23,8 @@ void CommandLine::add_rules() {
         "SUBJECT",
         rules_.subjects,
         "check: a file, or NAME[@VERSION] of the database. wsql: a file. diff: the old and the "
-        "new one: files, or NAME@VERSION. view, install, uninstall: a workflow. import-wed: the URL "
-        "of a database of WED-SQL"
+        "new one: files, or NAME@VERSION. view, install, uninstall: a workflow. import-wed: the "
+        "URL of a database of WED-SQL"
     );
     rules
         ->add_option(
@@ -55,6 +55,20 @@ void CommandLine::add_rules() {
         )
         ->check(within(1, kInstancesMax))
         ->type_name("N");
+    add_rules_surface(rules);
+    rules->add_option("--name", rules_.name, "import-wed, wsql: The name of the workflow")
+        ->type_name("NAME");
+    rules->add_option("--schema", rules_.schema, "import-wed: Where the tables are (public)")
+        ->type_name("NAME");
+    rules->add_flag(
+        "--create",
+        rules_.creates,
+        "import-wed: Make the flow in --db, with its instances, instead of printing it"
+    );
+    add_choice(rules, "-f,--format", rules_.format, "Default: text", {"text", "json"});
+}
+
+void CommandLine::add_rules_surface(CLI::App* rules) {
     add_choice(
         rules,
         "--dialect",
@@ -71,16 +85,6 @@ void CommandLine::add_rules() {
         )
         ->type_name("NAME");
     rules->add_flag("--yes", rules_.is_confirmed, "uninstall: Do it");
-    rules->add_option("--name", rules_.name, "import-wed, wsql: The name of the workflow")
-        ->type_name("NAME");
-    rules->add_option("--schema", rules_.schema, "import-wed: Where the tables are (public)")
-        ->type_name("NAME");
-    rules->add_flag(
-        "--create",
-        rules_.creates,
-        "import-wed: Make the flow in --db, with its instances, instead of printing it"
-    );
-    add_choice(rules, "-f,--format", rules_.format, "Default: text", {"text", "json"});
 }
 
 }  // namespace ebb::cli

@@ -16,9 +16,10 @@ struct SurfaceOptions {
 };
 
 /// Makes the surface, or brings it up to date: all of it or nothing. Returns a JSON object with
-/// `flow`, `version`, `instances`, `is_new`, `dialect` and `role`. Throws Error: InvalidState if the
-/// database has no functions for rules in SQL, StoreDenied if the user may not do it, NotFound or
-/// InvalidArgument with a precise sentence for what cannot have a surface. Component ebb::postgres.
+/// `flow`, `version`, `instances`, `is_new`, `dialect` and `role`. Throws Error: InvalidState if
+/// the database has no functions for rules in SQL, StoreDenied if the user may not do it, NotFound
+/// or InvalidArgument with a precise sentence for what cannot have a surface. Component
+/// ebb::postgres.
 Payload install_surface(const PostgresOptions& options, const SurfaceOptions& surface);
 
 /// Removes it, but for the table of the instances. Returns a JSON object with `flow`, `version`,

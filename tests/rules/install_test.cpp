@@ -204,9 +204,7 @@ TEST_F(Install, an_update_from_outside_fires_and_is_refused_as_the_definition_sa
     // What has no timeout is leased for an hour.
     owner.run("SELECT wed_claim('buy', 1, 'w')");
     EXPECT_EQ(
-        owner.value(
-            "SELECT lease_until - due_at FROM ebb.tasks WHERE lease_owner = 'w'"
-        ),
+        owner.value("SELECT lease_until - due_at FROM ebb.tasks WHERE lease_owner = 'w'"),
         "3600000000"
     );
 }
@@ -217,16 +215,16 @@ TEST_F(Install, the_trace_of_an_instance_without_an_input_can_be_read) {
     travel(definition);
     engine->start("travel");
     owner.run("INSERT INTO wed_flow DEFAULT VALUES");
-    EXPECT_EQ(
-        owner.value("SELECT string_agg(state ->> 'asked', ' ') FROM wed_trace"), "no no"
-    );
+    EXPECT_EQ(owner.value("SELECT string_agg(state ->> 'asked', ' ') FROM wed_trace"), "no no");
     EXPECT_EQ(rows_that_differ(), "0");
 }
 
 TEST_F(Install, the_definition_is_only_shown) {
     travel();
-    owner.run("DO $$ BEGIN CREATE ROLE visitor LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; "
-              "END $$");
+    owner.run(
+        "DO $$ BEGIN CREATE ROLE visitor LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; "
+        "END $$"
+    );
     for (const char* sql :
          {"INSERT INTO wed_attr (aname) VALUES ('x')",
           "UPDATE wed_attr SET adv = 'x'",
@@ -248,11 +246,15 @@ TEST_F(Install, the_definition_is_only_shown) {
                     " ORDER BY aid) FROM wed_attr"),
         "1 asked no text t, 2 hotel text f, 3 air text f, 4 n 0 integer t"
     );
-    EXPECT_EQ(owner.value("SELECT string_agg(triggers::text, '' ORDER BY trname) FROM wed_trans"
-                          " WHERE trname <> 'count'"),
-              "{air}{hotel}");
-    EXPECT_EQ(owner.value("SELECT cpred FROM wed_cond WHERE cfinal"),
-              "hotel is not null and air is not null");
+    EXPECT_EQ(
+        owner.value("SELECT string_agg(triggers::text, '' ORDER BY trname) FROM wed_trans"
+                    " WHERE trname <> 'count'"),
+        "{air}{hotel}"
+    );
+    EXPECT_EQ(
+        owner.value("SELECT cpred FROM wed_cond WHERE cfinal"),
+        "hotel is not null and air is not null"
+    );
 }
 
 TEST_F(Install, a_new_version_is_taken_over_when_it_is_registered) {
@@ -338,10 +340,13 @@ TEST_F(Install, a_version_that_does_not_fit_is_not_registered) {
         }
         return std::string();
     };
-    EXPECT_NE(refused({{"attribute", "doc"}, {"type", "json"}}).find("has the type json"),
-              std::string::npos);
-    EXPECT_NE(refused({{"attribute", "xmin"}}).find("cannot have the name \"xmin\""),
-              std::string::npos);
+    EXPECT_NE(
+        refused({{"attribute", "doc"}, {"type", "json"}}).find("\"doc\" has \"json\""),
+        std::string::npos
+    );
+    EXPECT_NE(
+        refused({{"attribute", "xmin"}}).find("cannot have the name \"xmin\""), std::string::npos
+    );
     owner.run("ALTER TABLE wed_flow ADD COLUMN mine text");
     EXPECT_NE(refused({{"attribute", "mine"}}).find("not an attribute"), std::string::npos);
     Json other = with_version(2);
@@ -356,7 +361,7 @@ TEST_F(Install, a_version_that_does_not_fit_is_not_registered) {
     add(other);
 }
 
-TEST_F(Install, a_version_with_the_same_attributes_waits_for_nobody) {
+TEST_F(Install, a_version_with_the_same_attributes_waits_for_no_lock) {
     travel();
     insert();
     Session other(url());
@@ -400,9 +405,7 @@ TEST_F(Install, the_wed_dialect_wants_a_claim_and_notifies) {
     owner.run("SET search_path = travel, pg_catalog; LISTEN reserve");
     insert();
     EXPECT_EQ(owner.refusal("UPDATE wed_flow SET n = 1"), "EB003");
-    const std::unique_ptr<PGnotify, decltype(&PQfreemem)> note(
-        PQnotifies(owner.get()), &PQfreemem
-    );
+    const std::unique_ptr<PGnotify, decltype(&PQfreemem)> note(PQnotifies(owner.get()), &PQfreemem);
     EXPECT_NE(note, nullptr);
     install("ebb");
     owner.run("UPDATE wed_flow SET n = 1");
@@ -432,9 +435,11 @@ TEST_F(Install, what_cannot_have_a_surface_is_refused_with_a_reason) {
     EXPECT_EQ(owner.value("SELECT count(*) FROM ebb.flows"), "0");
     EXPECT_EQ(owner.value("SELECT to_regnamespace('travel')"), "");
     owner.run("SELECT ebb.create_flow('tables')");
-    owner.run("INSERT INTO ebb.workflows (name, version, definition, checksum, created_at)"
-              " SELECT 'tables', version, definition, checksum, created_at FROM ebb.workflows"
-              " WHERE name = 'line'");
+    owner.run(
+        "INSERT INTO ebb.workflows (name, version, definition, checksum, created_at)"
+        " SELECT 'tables', version, definition, checksum, created_at FROM ebb.workflows"
+        " WHERE name = 'line'"
+    );
     EXPECT_NE(refusal("tables").find("in its own tables"), std::string::npos);
     EXPECT_EQ(owner.refusal("SELECT ebb.install_flow('travel', 'sql')"), "EB011");
     EXPECT_EQ(owner.refusal("INSERT INTO tables.wed_attr (aname) VALUES ('xmin')"), "EB007");
@@ -459,19 +464,23 @@ TEST_F(Install, what_only_a_process_of_ebb_can_decide_is_left_to_it) {
     keeper.run();
     while (owner.value("SELECT air FROM wed_flow") != "T") std::this_thread::yield();
     keeper.drain(10s);
-    EXPECT_EQ(owner.value("SELECT state::json ->> 'labels' FROM ebb.instances"), R"([{"name":"who","text":"x"}])");
+    EXPECT_EQ(
+        owner.value("SELECT state::json ->> 'labels' FROM ebb.instances"),
+        R"([{"name":"who","text":"x"}])"
+    );
     EXPECT_EQ(rows_that_differ(), "0");
 }
 
 TEST_F(Install, what_is_uninstalled_leaves_the_rows_and_the_workflow) {
     travel();
-    owner.run("DO $$ BEGIN CREATE ROLE clerk LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; "
-              "END $$");
+    owner.run(
+        "DO $$ BEGIN CREATE ROLE clerk LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; "
+        "END $$"
+    );
     owner.run("SELECT ebb.grant_flow('travel', 'clerk', '{start,write}')");
     const std::string wid = insert();
     const auto id = *InstanceId::parse(owner.value("SELECT instance_id FROM wed_flow"));
-    const Json removed =
-        Json::parse(std::string(uninstall_surface({.url = url()}, "travel")));
+    const Json removed = Json::parse(std::string(uninstall_surface({.url = url()}, "travel")));
     EXPECT_EQ(removed["rows"], 1);
     EXPECT_EQ(removed["live"], 1);
     engine->write(id, Payload::text(R"({"n": 5})"), {.by = "ada"});
@@ -495,9 +504,11 @@ TEST_F(Install, what_is_uninstalled_leaves_the_rows_and_the_workflow) {
 
 TEST_F(Install, a_flow_that_is_defined_in_sql_is_not_uninstalled_while_it_has_live_instances) {
     owner.run("SELECT ebb.create_flow('travel'); SET search_path = travel, pg_catalog");
-    owner.run("BEGIN; INSERT INTO wed_attr (aname) VALUES ('a');"
-              " INSERT INTO wed_trig (trname, cpred) VALUES ('t', $$a = '1'$$);"
-              " INSERT INTO wed_trig (cpred, cfinal) VALUES ($$a = '2'$$, true); COMMIT");
+    owner.run(
+        "BEGIN; INSERT INTO wed_attr (aname) VALUES ('a');"
+        " INSERT INTO wed_trig (trname, cpred) VALUES ('t', $$a = '1'$$);"
+        " INSERT INTO wed_trig (cpred, cfinal) VALUES ($$a = '2'$$, true); COMMIT"
+    );
     owner.run("INSERT INTO wed_flow (a) VALUES ('1')");
     EXPECT_EQ(owner.refusal("SELECT ebb.uninstall_flow('travel')"), "EB009");
     EXPECT_NE(owner.message.find("1 of its instances"), std::string::npos) << owner.message;
@@ -576,20 +587,26 @@ TEST_F(InstallRoles, who_is_not_the_owner_installs_nothing) {
         EXPECT_NE(std::string(error.what()).find("\"builder\" is not the owner"), std::string::npos)
             << error.what();
     }
-    owner.run("GRANT USAGE ON SCHEMA ebb TO builder; GRANT ALL ON ALL TABLES IN SCHEMA ebb TO "
-              "builder; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ebb TO builder");
+    owner.run(
+        "GRANT USAGE ON SCHEMA ebb TO builder; GRANT ALL ON ALL TABLES IN SCHEMA ebb TO "
+        "builder; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ebb TO builder"
+    );
     Session session(url_of("builder"));
     EXPECT_EQ(session.refusal("SELECT ebb.install_flow('travel')"), "42501");
     EXPECT_NE(session.message.find("may not make a schema"), std::string::npos) << session.message;
     EXPECT_EQ(owner.refusal("SELECT ebb.install_flow('travel', 'ebb', 'nobody_here')"), "42704");
-    owner.run("REVOKE ALL ON ALL TABLES IN SCHEMA ebb FROM builder; REVOKE ALL ON ALL FUNCTIONS IN "
-              "SCHEMA ebb FROM builder");
+    owner.run(
+        "REVOKE ALL ON ALL TABLES IN SCHEMA ebb FROM builder; REVOKE ALL ON ALL FUNCTIONS IN "
+        "SCHEMA ebb FROM builder"
+    );
 }
 
 TEST_F(InstallRoles, a_worker_s_role_registers_a_version_for_the_surface) {
     travel();
-    owner.run("GRANT USAGE ON SCHEMA ebb TO builder; GRANT SELECT, INSERT ON ebb.workflows TO "
-              "builder");
+    owner.run(
+        "GRANT USAGE ON SCHEMA ebb TO builder; GRANT SELECT, INSERT ON ebb.workflows TO "
+        "builder"
+    );
     Session builder(url_of("builder"));
     Json definition = with_version(2);
     definition["rules"]["attributes"].push_back({{"attribute", "class"}});
@@ -601,6 +618,28 @@ TEST_F(InstallRoles, a_worker_s_role_registers_a_version_for_the_surface) {
     EXPECT_EQ(owner.value("SELECT count(*) FROM wed_attr WHERE aname = 'class'"), "1");
     insert();
     EXPECT_EQ(rows_that_differ(), "0");
+    // What it writes there can do no more than a definition can.
+    for (const char* name : {"x\" text; BEGIN DROP TABLE ebb.tasks; END", "x\"\"", "X", ""}) {
+        definition["version"] = 3;
+        definition["rules"]["attributes"][4] = {{"attribute", name}};
+        EXPECT_EQ(
+            builder.refusal(fmt::format(
+                "INSERT INTO ebb.workflows (name, version, definition, checksum, created_at)"
+                " VALUES ('travel', 3, {}, 'x', 1)",
+                builder.quote(to_text(definition))
+            )),
+            "EB007"
+        ) << name;
+    }
+    definition["rules"]["attributes"][4] = {{"attribute", "y"}, {"type", "text; DROP TABLE x"}};
+    EXPECT_EQ(
+        builder.refusal(fmt::format(
+            "INSERT INTO ebb.workflows (name, version, definition, checksum, created_at)"
+            " VALUES ('travel', 3, {}, 'x', 1)",
+            builder.quote(to_text(definition))
+        )),
+        "EB007"
+    );
     owner.run("REVOKE ALL ON ebb.workflows FROM builder");
 }
 

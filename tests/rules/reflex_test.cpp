@@ -1,7 +1,7 @@
-// The surface of rules decides as the kernel does. Random flows are defined in SQL, or registered as
-// workflows and installed, and random events go to both: to the tables of the flow, and to `decide`
-// with the registered definition. After each event the state, the history, the tasks and the row
-// must be equal. What the surface leaves to a process of Ebb must change nothing.
+// The surface of rules decides as the kernel does. Random flows are defined in SQL, or registered
+// as workflows and installed, and random events go to both: to the tables of the flow, and to
+// `decide` with the registered definition. After each event the state, the history, the tasks and
+// the row must be equal. What the surface leaves to a process of Ebb must change nothing.
 
 #include <algorithm>
 #include <initializer_list>

@@ -60,8 +60,7 @@ Payload uninstall_surface(const PostgresOptions& options, const std::string& wor
     const postgres::Settings settings = postgres::read_settings(options);
     postgres::Connection connection(settings);
     check_functions(connection);
-    const postgres::Result removed =
-        connection.run(sql::uninstall_flow, Arguments::of(workflow));
+    const postgres::Result removed = connection.run(sql::uninstall_flow, Arguments::of(workflow));
     return Payload::text(std::string(removed.text(0, 0)));
 }
 

@@ -184,16 +184,6 @@ BEGIN
     RETURN ebb.rules_read($1, $2, $3);
 END $work$;
 
--- An attribute of a flow is a column, and each table has some already.
-CREATE OR REPLACE FUNCTION ebb.rules_check_column(name text) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
-BEGIN
-    IF $1 IN ('tableoid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax') THEN
-        RAISE EXCEPTION 'An attribute cannot have the name "%": each table of PostgreSQL has a column of this name.', $1
-            USING ERRCODE = 'EB007', HINT = 'Give the attribute another name.';
-    END IF;
-END $work$;
-
 -- The type of the column of an attribute. Text compares by its bytes, as conditions do everywhere.
 CREATE OR REPLACE FUNCTION ebb.rules_column(type text) RETURNS text
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
@@ -204,3 +194,19 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
         WHEN 'date' THEN 'date' WHEN 'timestamp' THEN 'timestamptz'
     END
 $work$;
+
+-- An attribute of a flow is a column, and each table has columns of its own.
+CREATE OR REPLACE FUNCTION ebb.rules_check_column(name text, type text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF $1 IS NULL OR $1 !~ '^[a-z][a-z0-9_]{0,62}$' OR $1 IN ('wid', 'instance_id') THEN
+        RAISE EXCEPTION 'The name of an attribute is a lower-case letter and up to 62 lower-case letters, digits and "_", and not wid or instance_id; this is %.',
+            coalesce(quote_literal(left($1, 80)), 'NULL') USING ERRCODE = 'EB007';
+    ELSIF ebb.rules_column($2) IS NULL THEN
+        RAISE EXCEPTION 'An attribute of a flow has the type text, boolean, integer, double, numeric, timestamp, date or uuid; "%" has "%".',
+            $1, left($2, 80) USING ERRCODE = 'EB007', HINT = 'A document is kept as a text, or in a table of yours.';
+    ELSIF $1 IN ('tableoid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax') THEN
+        RAISE EXCEPTION 'An attribute cannot have the name "%": each table of PostgreSQL has a column of this name.', $1
+            USING ERRCODE = 'EB007', HINT = 'Give the attribute another name.';
+    END IF;
+END $work$;

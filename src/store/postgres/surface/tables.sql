@@ -28,16 +28,7 @@ BEGIN
             USING ERRCODE = 'EB007', HINT = 'Disable it: attribute_toggle(''' || OLD.aname || ''').';
     END IF;
     PERFORM 1 FROM ebb.flows AS f WHERE f.flow = own FOR UPDATE;
-    IF NEW.aname IS NULL OR NEW.aname !~ '^[a-z][a-z0-9_]{0,62}$' OR NEW.aname IN ('wid', 'instance_id') THEN
-        RAISE EXCEPTION 'The name of an attribute is a lower-case letter and up to 62 lower-case letters, digits and "_", and not wid or instance_id; this is %.',
-            coalesce(quote_literal(left(NEW.aname, 80)), 'NULL') USING ERRCODE = 'EB007';
-    END IF;
-    PERFORM ebb.rules_check_column(NEW.aname);
-    IF ebb.rules_column(NEW.atype) IS NULL THEN
-        RAISE EXCEPTION 'An attribute of a flow has the type text, boolean, integer, double, numeric, timestamp, date or uuid, not "%".',
-            left(NEW.atype, 80) USING ERRCODE = 'EB007',
-            HINT = 'A document is kept as a text, or in a table of yours.';
-    END IF;
+    PERFORM ebb.rules_check_column(NEW.aname, NEW.atype);
     initial := ebb.rules_default(NEW.aname, NEW.atype, NEW.adv);
     IF TG_OP = 'INSERT' THEN
         NEW.earlier := '{}';
@@ -333,7 +324,7 @@ BEGIN
         );
         EXECUTE format('DROP FUNCTION %I._begun(integer, jsonb)', $1);
         EXECUTE format('DROP %2$s %1$I.wed_attr, %1$I.wed_trig', $1, kind);
-        -- Nobody starts an instance there any more.
+        -- No role starts an instance there any more.
         FOR one IN SELECT DISTINCT r.role FROM ebb.flow_rights AS r JOIN pg_roles AS p ON p.rolname = r.role WHERE r.flow = $1 LOOP
             EXECUTE format('REVOKE INSERT, UPDATE ON %I.wed_flow FROM %I', $1, one);
         END LOOP;
