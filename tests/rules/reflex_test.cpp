@@ -624,17 +624,36 @@ class RegisteredPair : public Pair {
         definition["version"] = version;
         Json& rules = definition["rules"];
         Json& changed = rules["triggers"][static_cast<std::size_t>(dice_.below(triggers_))];
-        switch (dice_.below(3)) {
+        Json& last = rules["attributes"].back();
+        const std::string name = last["attribute"].get<std::string>();
+        const std::string later = fmt::format("added_{}", version);
+        // Conditions do not name those that were added, but `writes` may.
+        const bool is_free =
+            name.size() > 1 && rules["triggers"].dump().find(name) == std::string::npos;
+        switch (dice_.below(7)) {
             case 0:
                 changed["enabled"] = !changed.value("enabled", true);
                 break;
             case 1:
                 changed["when"] = condition(dice_, shape_, 2);
                 break;
+            case 2:
+                changed["do"] = "moved";
+                break;
+            case 3:
+                changed["writes"] = {"a", "n", name};
+                break;
+            case 4:
+                if (is_free) {
+                    last["renamed_from"] = Json::array({name});
+                    last["attribute"] = later;
+                }
+                break;
+            case 5:
+                if (is_free) rules["attributes"].erase(rules["attributes"].size() - 1);
+                break;
             default:
-                rules["attributes"].push_back(
-                    {{"attribute", fmt::format("added_{}", version)}, {"default", "new"}}
-                );
+                rules["attributes"].push_back({{"attribute", later}, {"default", "new"}});
         }
         engine_.register_workflow(parse_definition_json(to_text(definition)));
     }
