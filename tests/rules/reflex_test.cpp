@@ -195,7 +195,7 @@ class Pair {
     bool is_over() const { return is_terminal(world_->state.status); }
 
     void step() {
-        if (dice_.chance(8)) evolve(newest());
+        if (dice_.chance(12)) evolve(newest());
         const int what = dice_.below(10);
         if (what < 7 && has_ready()) return complete();
         if (what < 9) return write();
@@ -647,6 +647,7 @@ class RegisteredPair : public Pair {
                 if (is_free) {
                     last["renamed_from"] = Json::array({name});
                     last["attribute"] = later;
+                    last["default"] = "another";  // the value stays as it is
                 }
                 break;
             case 5:
