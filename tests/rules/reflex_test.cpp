@@ -582,6 +582,7 @@ class RegisteredPair : public Pair {
             if (column.name == "b") attribute["default"] = "Y";
             rules["attributes"].push_back(std::move(attribute));
         }
+        rules["attributes"].push_back({{"attribute", "added_1"}, {"default", "new"}});
         triggers_ = dice_.between(1, 4);
         for (int i = 1; i <= triggers_; ++i) rules["triggers"].push_back(trigger(i));
         const auto add = [&](const char* kinds, const char* kind, const char* name) {
