@@ -120,6 +120,7 @@ class CommandLine {
 
     // app_rules.cpp
     void add_rules();
+    void add_rules_surface(CLI::App* rules);
 
     // app_retention.cpp
     void add_retention();

@@ -17,14 +17,14 @@ void CommandLine::add_rules() {
         "ACTION",
         rules_.action,
         "What to do",
-        {"check", "diff", "view", "import-wed", "wsql"}
+        {"check", "diff", "view", "install", "uninstall", "import-wed", "wsql"}
     );
     rules->add_option(
         "SUBJECT",
         rules_.subjects,
         "check: a file, or NAME[@VERSION] of the database. wsql: a file. diff: the old and the "
-        "new one: files, or NAME@VERSION. view: a workflow. import-wed: the URL of a database of "
-        "WED-SQL"
+        "new one: files, or NAME@VERSION. view, install, uninstall: a workflow. import-wed: the "
+        "URL of a database of WED-SQL"
     );
     rules
         ->add_option(
@@ -55,6 +55,7 @@ void CommandLine::add_rules() {
         )
         ->check(within(1, kInstancesMax))
         ->type_name("N");
+    add_rules_surface(rules);
     rules->add_option("--name", rules_.name, "import-wed, wsql: The name of the workflow")
         ->type_name("NAME");
     rules->add_option("--schema", rules_.schema, "import-wed: Where the tables are (public)")
@@ -65,6 +66,25 @@ void CommandLine::add_rules() {
         "import-wed: Make the flow in --db, with its instances, instead of printing it"
     );
     add_choice(rules, "-f,--format", rules_.format, "Default: text", {"text", "json"});
+}
+
+void CommandLine::add_rules_surface(CLI::App* rules) {
+    add_choice(
+        rules,
+        "--dialect",
+        rules_.dialect,
+        "install: ebb, or wed: an UPDATE needs a claim, and what fires is notified (ebb)",
+        {"ebb", "wed"}
+    );
+    rules
+        ->add_option(
+            "--role",
+            rules_.role,
+            "install: A role that may start, write, work and recover; the schema becomes the first "
+            "of its search_path"
+        )
+        ->type_name("NAME");
+    rules->add_flag("--yes", rules_.is_confirmed, "uninstall: Do it");
 }
 
 }  // namespace ebb::cli

@@ -253,10 +253,12 @@ int handle_rules(Session& session, const RulesOptions& options) {
     if (options.action == "import-wed") return import_wed(session, options);
     if (options.action == "wsql") return convert_wsql(session, options);
     if (options.action == "view") return make_views(session, options);
+    if (options.action == "install") return install_rules(session, options);
+    if (options.action == "uninstall") return uninstall_rules(session, options);
     throw Error(
         ErrorCode::InvalidArgument,
         "`ebb rules` needs an action: check FILE|NAME, diff OLD NEW, view WORKFLOW, "
-        "import-wed URL, or wsql FILE."
+        "install WORKFLOW, uninstall WORKFLOW, import-wed URL, or wsql FILE."
     );
 }
 

@@ -380,6 +380,58 @@ TEST_F(CliRules, diff_says_the_same_of_postgresql_and_through_a_server) {
     EXPECT_EQ(server.wait(), 0);
 }
 
+TEST_F(CliRules, a_registered_workflow_is_installed_and_uninstalled) {
+    const std::string db =
+        ebb::testing::postgres_server().url() + "&schema=" + ebb::testing::fresh_schema();
+    file("parcel.yaml", std::regex_replace(std::string(kOrder), std::regex("order"), "parcel"));
+    good({"start", "parcel.yaml", "-i", R"({"total":5})"}, db);
+    const Outcome early = run({"rules", "install", "parcel"}, db);
+    EXPECT_EQ(early.code, 4);
+    EXPECT_THAT(early.err, HasSubstr("run `ebb migrate --rules-sql`"));
+    good({"migrate", "--rules-sql"}, db);
+    EXPECT_EQ(
+        good({"rules", "install", "parcel", "--dialect", "wed"}, db),
+        "Made the schema parcel: version 1, with 1 instance in parcel.wed_flow.\n"
+    );
+    good({"start", "parcel", "-i", R"({"total":6})"}, db);
+    const Json again = Json::parse(good({"rules", "install", "parcel", "--json"}, db));
+    EXPECT_EQ(
+        again, Json::parse(R"({"flow": "parcel", "version": 1, "instances": 2, "is_new": false,
+            "dialect": "ebb", "role": null})")
+    );
+    const Outcome unsure = run({"rules", "uninstall", "parcel"}, db);
+    EXPECT_EQ(unsure.code, 2);
+    EXPECT_THAT(unsure.err, HasSubstr("Add --yes to do it."));
+    EXPECT_EQ(
+        Json::parse(good({"rules", "uninstall", "parcel", "--yes", "--json"}, db)),
+        Json::parse(R"({"flow": "parcel", "version": 1, "rows": 2, "live": 2})")
+    );
+    EXPECT_THAT(
+        run({"rules", "uninstall", "parcel", "--yes"}, db).err,
+        HasSubstr("There is no flow \"parcel\".")
+    );
+    EXPECT_THAT(
+        run({"rules", "install", "parcel"}, db).err,
+        HasSubstr("invalid_argument: There is already a schema \"parcel\". A flow has")
+    );
+}
+
+TEST_F(CliRules, only_a_workflow_in_postgresql_is_installed) {
+    EXPECT_THAT(
+        run({"rules", "install", "order"}).err,
+        HasSubstr("`ebb rules install` needs --db postgresql")
+    );
+    EXPECT_THAT(
+        run({"rules", "uninstall", "order"}).err,
+        HasSubstr("`ebb rules uninstall` needs --db postgresql")
+    );
+    EXPECT_THAT(
+        run({"rules", "install"}).err,
+        HasSubstr("`ebb rules install` needs the name of one workflow")
+    );
+    EXPECT_EQ(run({"rules", "install", "order", "--dialect", "sql"}).code, 2);
+}
+
 TEST_F(CliRules, diff_stops_at_its_limit_and_says_so) {
     file("order.yaml", kOrder);
     file("newer.yaml", kNewer);

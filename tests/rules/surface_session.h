@@ -56,10 +56,11 @@ class Session {
         return rows.empty() ? std::string() : rows.front().front();
     }
 
-    /// The SQLSTATE; empty when it is done.
-    std::string refusal(const std::string& sql) {
+    /// The SQLSTATE; empty when it is done, with the first column of the first row in `answer`.
+    std::string refusal(const std::string& sql, std::string* answer = nullptr) {
         try {
-            run(sql);
+            const auto rows = run(sql);
+            if (answer != nullptr && !rows.empty()) *answer = rows.front().front();
             return {};
         } catch (const Refused& refused) {
             message = refused.what();

@@ -33,6 +33,7 @@ std::string all_functions() {
         surface::steering,
         surface::tables,
         surface::views,
+        surface::registered,
         surface::import_wed,
         surface::grants,
     };

@@ -169,6 +169,12 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
+/// What a function of ours refuses is a sentence by itself.
+ErrorCode code_of_refusal(std::string_view sqlstate) {
+    if (sqlstate == "EB013") return ErrorCode::WorkflowNotFound;
+    return sqlstate == "EB009" ? ErrorCode::InvalidState : ErrorCode::InvalidArgument;
+}
+
 }  // namespace
 
 bool SqlError::is_lost_race() const {
@@ -193,7 +199,16 @@ void throw_failure(const Settings& settings, const PGresult* result) {
             "The connection to {} broke ({}).", settings.target(), settings.without_password(reason)
         ));
     }
-    const Meaning meaning = meaning_of(state);
+    const char* hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+    if (std::string_view(state).starts_with("EB")) {
+        throw SqlError(
+            code_of_refusal(state),
+            hint == nullptr ? std::string(reason) : fmt::format("{} {}", reason, hint),
+            state
+        );
+    }
+    Meaning meaning = meaning_of(state);
+    if (meaning.code == ErrorCode::StoreDenied && hint != nullptr) meaning.remedy = hint;
     throw SqlError(
         meaning.code,
         fmt::format(

@@ -95,13 +95,6 @@ class TextSession {
             status == PGRES_COPY_IN) {
             return;
         }
-        const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-        // A refusal of ours is a sentence by itself.
-        if (state != nullptr && std::string_view(state).starts_with("EB")) {
-            throw Error(
-                ErrorCode::InvalidArgument, PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY)
-            );
-        }
         postgres::throw_failure(settings_, result);
     }
 

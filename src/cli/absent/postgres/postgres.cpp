@@ -7,6 +7,7 @@
 #include "store/admin_store.h"
 #include "store/health.h"
 #include "store/migrations.h"
+#include "store/rules_surface.h"
 #include "store/rules_views.h"
 #include "store/wed_flow.h"
 
@@ -73,6 +74,18 @@ HousekeepingResult housekeep_postgres(const PostgresOptions& /*options*/) {
 }
 
 void make_rules_views(const PostgresOptions& /*options*/, const RulesViews& /*views*/) {
+    refuse();
+}
+
+Payload install_surface(
+    const PostgresOptions& /*options*/, const SurfaceOptions& /*surface*/
+) {
+    refuse();
+}
+
+Payload uninstall_surface(
+    const PostgresOptions& /*options*/, const std::string& /*workflow*/
+) {
     refuse();
 }
 

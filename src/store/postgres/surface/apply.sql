@@ -113,6 +113,9 @@ DECLARE
     );
     moment bigint := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 BEGIN
+    IF $2 ? 'starts_by_kernel' THEN
+        PERFORM ebb.rules_hand_over(format('The workflow "%s" has %s', $1.flow, $2 ->> 'starts_by_kernel'));
+    END IF;
     d := ebb.rules_decide(
         $2, '{"status":"running","seq":1}', jsonb_build_object('source', 'start', 'now', moment), merged, m.truth,
         m.faults
@@ -122,12 +125,12 @@ BEGIN
         ebb.rules_text(news, translate(($2 -> 'names')::text, '[]', '{}')::text[], $2 -> 'doubles')
     )::ebb.rules_row || d.events;
     i.id := $4;
-    i.priority := 0;
+    i.priority := coalesce(($2 ->> 'priority')::integer, 0);
     INSERT INTO ebb.instances (
         id, workflow, version, status, revision, priority, created_at, updated_at, finished_at, state
     )
     VALUES (
-        $4, $1.flow, $1.version, d.status, 1, 0, moment, moment,
+        $4, $1.flow, $1.version, d.status, 1, i.priority, moment, moment,
         CASE WHEN d.status <> 'running' THEN moment END, d.state
     );
     PERFORM ebb.flow_write_rows(i, d, moment);
@@ -177,7 +180,7 @@ BEGIN
     END IF;
     SELECT v.program || '{}' INTO program FROM ebb.flow_versions AS v
     WHERE v.flow = $1.flow AND v.version = i.version;
-    IF i.version >= $1.version THEN
+    IF i.version >= $1.version OR program ->> 'evolution' = 'pin' THEN
         RETURN;
     END IF;
     SELECT v.program || '{}' INTO newer FROM ebb.flow_versions AS v WHERE v.flow = $1.flow AND v.version = $1.version;
@@ -223,6 +226,24 @@ BEGIN
     END IF;
 END $work$;
 
+-- Whether a transition can end here.
+CREATE OR REPLACE FUNCTION ebb.rules_check_end(program jsonb, own jsonb) RETURNS void
+LANGUAGE plpgsql IMMUTABLE AS $work$
+DECLARE
+    rule jsonb := $1 -> 'triggers' -> (($2 ->> 'branch')::integer - 1);
+BEGIN
+    IF $1 ? 'counts' THEN
+        PERFORM ebb.rules_hand_over('A template of the workflow reads how many attempts a transition has had');
+    ELSIF $2 ? 'deadline' THEN
+        PERFORM ebb.rules_hand_over(format('The transition "%s" has a step_timeout', $2 ->> 'node'));
+    ELSIF $2 ->> 'node' <> '_EXCPT' AND (rule ? 'sets' OR rule ->> 'name' <> $2 ->> 'node') THEN
+        PERFORM ebb.rules_hand_over(format(
+            'The transition "%s" has %s', rule ->> 'name',
+            CASE WHEN rule ? 'sets' THEN 'a template for what it writes' ELSE 'steps' END
+        ));
+    END IF;
+END $work$;
+
 -- Decides and writes one write of an instance that exists. `held`: what its row of wed_flow holds, if that is
 -- known. `locked`: as of flow_take. Answers R, F or E; NULL where nothing changes.
 CREATE OR REPLACE FUNCTION ebb.flow_apply(
@@ -253,6 +274,9 @@ BEGIN
         fired := (own.own ->> 'fired')::bigint;
         given := CASE WHEN NOT $6 THEN own.given::jsonb END;
         source := CASE node WHEN '_EXCPT' THEN 'handler' ELSE source END;
+        IF t.program ?| '{counts,has_sets}' OR own.own ? 'deadline' THEN
+            PERFORM ebb.rules_check_end(t.program, own.own);
+        END IF;
         asked := asked || jsonb_build_object('source', source, 'fired_text', own.given);
     END IF;
     merged := ebb.rules_merge(t.program, rules, source, $5, node, given, fired);

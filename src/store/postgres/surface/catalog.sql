@@ -3,6 +3,7 @@
 -- request, after the functions for workers in SQL. Nothing here runs for other workflows.
 
 -- is_dirty: wed_attr or wed_trig have changed since the version was made.
+-- source: where the definition is written: in the tables wed_attr and wed_trig, or in a registered workflow.
 CREATE TABLE IF NOT EXISTS ebb.flows (
     flow text COLLATE "C" PRIMARY KEY,
     version integer NOT NULL DEFAULT 0,
@@ -11,7 +12,8 @@ CREATE TABLE IF NOT EXISTS ebb.flows (
         CHECK (external_writes IN ('none', 'declared', 'all')),
     final_while_pending text NOT NULL DEFAULT 'refuse'
         CHECK (final_while_pending IN ('refuse', 'wait')),
-    notify text NOT NULL DEFAULT 'wed' CHECK (notify IN ('wed', 'none'))
+    notify text NOT NULL DEFAULT 'wed' CHECK (notify IN ('wed', 'none')),
+    source text NOT NULL DEFAULT 'tables' CHECK (source IN ('tables', 'workflow'))
 );
 
 -- What rules_decide must know of a version: the definition in ebb.workflows, prepared.
@@ -39,11 +41,14 @@ REVOKE ALL ON ebb.flows, ebb.flow_versions, ebb.flow_rights, ebb.flow_behind FRO
 -- Nothing keeps values of these types, and all functions that have them are made again.
 DO $do$ BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
+    -- Of an earlier installation.
+    ALTER TABLE ebb.flows ADD COLUMN IF NOT EXISTS
+        source text NOT NULL DEFAULT 'tables' CHECK (source IN ('tables', 'workflow'));
     DROP FUNCTION IF EXISTS ebb.flow_fail(text, text, text), ebb.flow_token(ebb.flows, text),
         ebb.flow_token(ebb.flows, text, bigint), ebb.flow_try_lock(text, bigint, bigint), ebb.flow_take(ebb.flows, uuid),
         ebb.flow_complete(ebb.flows, bigint, jsonb, jsonb, boolean, jsonb),
         ebb.flow_apply(ebb.flows, bigint, uuid, jsonb, jsonb, boolean, jsonb),
-        ebb.rules_cause(jsonb, text, jsonb, text[]), ebb.rules_text(jsonb, text[]),
+        ebb.rules_cause(jsonb, text, jsonb, text[]), ebb.rules_kept(json), ebb.rules_text(jsonb, text[]),
         ebb.rules_fired(jsonb, boolean[], text[], integer, integer[], integer, jsonb, boolean, jsonb);
     DROP TYPE IF EXISTS ebb.rules_token, ebb.rules_merged, ebb.rules_decision, ebb.rules_row, ebb.rules_put CASCADE;
     CREATE TYPE ebb.rules_token AS (kind text, word text, first integer, size integer);
@@ -189,3 +194,19 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
         WHEN 'date' THEN 'date' WHEN 'timestamp' THEN 'timestamptz'
     END
 $work$;
+
+-- An attribute of a flow is a column, and each table has columns of its own.
+CREATE OR REPLACE FUNCTION ebb.rules_check_column(name text, type text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF $1 IS NULL OR $1 !~ '^[a-z][a-z0-9_]{0,62}$' OR $1 IN ('wid', 'instance_id') THEN
+        RAISE EXCEPTION 'The name of an attribute is a lower-case letter and up to 62 lower-case letters, digits and "_", and not wid or instance_id; this is %.',
+            coalesce(quote_literal(left($1, 80)), 'NULL') USING ERRCODE = 'EB007';
+    ELSIF ebb.rules_column($2) IS NULL THEN
+        RAISE EXCEPTION 'An attribute of a flow has the type text, boolean, integer, double, numeric, timestamp, date or uuid; "%" has "%".',
+            $1, left($2, 80) USING ERRCODE = 'EB007', HINT = 'A document is kept as a text, or in a table of yours.';
+    ELSIF $1 IN ('tableoid', 'ctid', 'xmin', 'xmax', 'cmin', 'cmax') THEN
+        RAISE EXCEPTION 'An attribute cannot have the name "%": each table of PostgreSQL has a column of this name.', $1
+            USING ERRCODE = 'EB007', HINT = 'Give the attribute another name.';
+    END IF;
+END $work$;

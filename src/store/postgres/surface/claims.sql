@@ -146,16 +146,23 @@ BEGIN
         RAISE EXCEPTION 'A claim takes 1 to 1,000 jobs, not %.', $3 USING ERRCODE = 'EB011';
     END IF;
     f := ebb.flow_of($1);
-    SELECT jsonb_path_query_array(
-        v.program, '$.triggers[*] ? (@.handler == $name)', jsonb_build_object('name', $2)
-    ) INTO rules
-    FROM ebb.flow_versions AS v WHERE v.flow = $1 AND v.version = f.version;
+    -- Instances of a registered workflow may stay on earlier versions.
+    SELECT coalesce(jsonb_agg(r.rule), '[]') INTO rules FROM (
+        SELECT DISTINCT ON (x.rule -> 'tgid') x.rule FROM ebb.flow_versions AS v CROSS JOIN LATERAL jsonb_path_query(
+            v.program, '$.triggers[*] ? (@.handler == $name)', jsonb_build_object('name', $2)
+        ) AS x (rule)
+        WHERE v.flow = $1 AND (v.version = f.version OR f.source = 'workflow')
+        ORDER BY x.rule -> 'tgid', v.version DESC
+    ) AS r;
     SELECT EXISTS (
         SELECT 1 FROM ebb.calls AS c
-        WHERE c.workflow = $1 AND c.version = f.version AND c.is_compensation AND c.handler = $2
+        WHERE c.workflow = $1 AND (c.version = f.version OR f.source = 'workflow') AND c.is_compensation AND c.handler = $2
     ) INTO is_undo;
-    IF coalesce(rules, '[]') = '[]' AND NOT is_undo AND $2 IS DISTINCT FROM '_EXCPT' THEN
-        RAISE EXCEPTION 'The flow "%" has no transition "%".', $1, left($2, 80) USING ERRCODE = 'EB013';
+    IF rules = '[]' AND NOT is_undo AND $2 IS DISTINCT FROM '_EXCPT' AND NOT EXISTS (
+        SELECT 1 FROM ebb.flow_versions AS v WHERE v.flow = $1 AND v.program ->> 'handler' = $2
+    ) THEN
+        RAISE EXCEPTION 'The flow "%" has no transition "%".', $1, left($2, 80) USING ERRCODE = 'EB013',
+            HINT = 'A transition has the name of its handler: the view wed_trans lists them.';
     END IF;
     IF EXISTS (SELECT 1 FROM ebb.flow_behind AS b WHERE b.flow = $1) THEN
         PERFORM ebb.flow_catch_up($1);
@@ -182,7 +189,7 @@ BEGIN
         RETURN;
     END IF;
     own := ebb.flow_worker($4, $2, coalesce((
-        SELECT max((r ->> 'timeout')::bigint) FROM jsonb_array_elements(rules) AS r
+        SELECT max(coalesce((r ->> 'timeout')::bigint, 3600000000)) FROM jsonb_array_elements(rules) AS r
     ), 3600000000));
     IF NOT is_undo THEN
         RETURN QUERY SELECT l.instance_id, l.token FROM ebb.flow_lease(own.id, $2, ids, tokens) AS l;
@@ -218,7 +225,8 @@ DECLARE
 BEGIN
     RETURN QUERY
     UPDATE ebb.tasks AS t
-    SET lease_owner = $1, outcome = NULL, due_at = moment, lease_until = moment + c.timeout
+    SET lease_owner = $1, outcome = NULL, due_at = moment,
+        lease_until = moment + coalesce(nullif(c.timeout, 0), 3600000000)
     FROM unnest($3, $4) AS l (id, token)
     JOIN ebb.instances AS i ON i.id = l.id
     CROSS JOIN LATERAL json_array_elements(i.state::json -> 'tokens') AS k
@@ -313,7 +321,7 @@ BEGIN
     tgid := CASE place.token ->> 'node' WHEN '_EXCPT' THEN 0 ELSE (
         SELECT (t ->> 'tgid')::bigint FROM ebb.flow_versions AS v
         CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'triggers') AS t
-        WHERE v.flow = $1 AND v.version = f.version AND t ->> 'name' = place.token ->> 'node'
+        WHERE v.flow = $1 AND v.version = (place.locked).version AND t ->> 'name' = place.token ->> 'node'
     ) END;
     SELECT * INTO free FROM ebb.flow_free_job($1, place.id, tgid);
     IF free.job IS DISTINCT FROM $2 THEN

@@ -112,9 +112,9 @@ BEGIN
             becomes := CASE WHEN is_true THEN mark || '{"true": true}' ELSE mark - 'true' END;
         ELSIF rule ->> 'mode' = 'once' AND fires THEN
             fires := (mark ->> 'fires')::bigint = 0;
-            IF fires AND rule ->> 'after' IS NULL THEN
-                becomes := mark || '{"fires": 1}';
-            END IF;
+        END IF;
+        IF fires AND (rule ->> 'mode' = 'once' OR rule ?| '{by_kernel,max_fires}') THEN
+            becomes := ebb.rules_counted(rule, becomes);
         END IF;
         IF becomes <> mark THEN
             marks := marks || jsonb_build_object(rule ->> 'name', becomes);
@@ -123,6 +123,47 @@ BEGIN
             armed := armed || i;
         ELSIF fires THEN
             fired := fired || i;
+        END IF;
+    END LOOP;
+END $work$;
+
+-- Only a process of Ebb can decide it.
+CREATE OR REPLACE FUNCTION ebb.rules_hand_over(why text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE AS $work$
+BEGIN
+    RAISE EXCEPTION '%: only a process of Ebb can decide this.', $1 USING ERRCODE = 'EB009',
+        HINT = '`ebb start` and `ebb write` do it, and of a claimed job wed_complete.';
+END $work$;
+
+-- The mark of a trigger that fires, if it counts how often it does, or if not every trigger can be fired here.
+CREATE OR REPLACE FUNCTION ebb.rules_counted(rule jsonb, mark jsonb) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE AS $work$
+BEGIN
+    IF $1 ? 'by_kernel' THEN
+        PERFORM ebb.rules_hand_over(format('The trigger "%s" would fire, which has %s', $1 ->> 'name', $1 ->> 'by_kernel'));
+    ELSIF ($2 ->> 'fires')::bigint >= ($1 ->> 'max_fires')::bigint THEN
+        PERFORM ebb.rules_hand_over(format('The trigger "%s" would fire more often than its max_fires', $1 ->> 'name'));
+    END IF;
+    IF $1 ->> 'after' IS NOT NULL OR NOT ($1 ->> 'mode' = 'once' OR $1 ? 'max_fires') THEN
+        RETURN $2;
+    END IF;
+    RETURN $2 || jsonb_build_object('fires', ($2 ->> 'fires')::bigint + 1);
+END $work$;
+
+-- A savepoint that a write may have reached.
+CREATE OR REPLACE FUNCTION ebb.rules_check_savepoints(
+    program jsonb, truth boolean[], faults text[], after integer, changes jsonb, is_start boolean
+) RETURNS void
+LANGUAGE plpgsql IMMUTABLE AS $work$
+DECLARE
+    one jsonb;
+BEGIN
+    FOR i IN 1 .. jsonb_array_length($1 -> 'savepoints') LOOP
+        one := $1 -> 'savepoints' -> (i - 1);
+        CONTINUE WHEN NOT ($6 OR $5 ?| translate((one -> 'reads')::text, '[]', '{}')::text[]);
+        PERFORM ebb.rules_check_fault($3[$4 + i], 'savepoint', one ->> 'name');
+        IF $2[$4 + i] THEN
+            PERFORM ebb.rules_hand_over(format('The savepoint "%s" would be reached', one ->> 'name'));
         END IF;
     END LOOP;
 END $work$;
@@ -238,7 +279,10 @@ BEGIN
             others := others || one::text;
             ids := ids || (one ->> 'id')::bigint;
             pending := pending || (one ->> 'branch')::integer;
-            IF one ->> 'status' = 'waiting_timer' THEN
+            -- One that is inside of a block waits for something else.
+            IF one ->> 'status' = 'waiting_timer'
+                AND one ->> 'node' = $1 -> 'triggers' -> ((one ->> 'branch')::integer - 1) ->> 'name'
+            THEN
                 waiting := waiting || (one ->> 'branch')::integer;
             END IF;
         END IF;
@@ -265,6 +309,10 @@ BEGIN
         IF finishing AND $1 ->> 'final_while_pending' = 'refuse' THEN
             RAISE EXCEPTION 'The final condition "%" would hold while other transitions are pending: %.', final_name,
                 ebb.rules_pending_names($1, pending, waiting) USING ERRCODE = 'EB005';
+        ELSIF finishing AND $1 ->> 'final_while_pending' = 'stop' THEN
+            PERFORM ebb.rules_hand_over('Other transitions are pending, which the final condition "' || final_name || '" stops');
+        ELSIF is_end AND $1 ? 'outputs' THEN
+            PERFORM ebb.rules_hand_over('The instance would end, and the workflow has a template for its output');
         END IF;
     ELSE
         rule := ebb.rules_first($1 -> 'exceptions', 'exception', $5, $6, number);
@@ -273,6 +321,11 @@ BEGIN
             cause := rule ->> 'name';
             message := format('The exception "%s" holds: %s.', cause, rule ->> 'when');
         ELSE
+            IF $1 ? 'savepoints' THEN
+                PERFORM ebb.rules_check_savepoints(
+                    $1, $5, $6, number + jsonb_array_length($1 -> 'triggers'), $4.changes, is_start
+                );
+            END IF;
             outcome := ebb.rules_fired(
                 $1, $5, $6, number, pending, waiting, own_branch, $4.changes, asks_all, marks
             );
@@ -290,17 +343,22 @@ BEGIN
             IF cardinality(fired) + cardinality(armed) = 0
                 AND cardinality(pending) - is_handling::integer = cardinality(disarmed)
             THEN
-                IF is_start THEN
+                outcome := ebb.rules_cause(marks);
+                IF outcome.cause = 'no_condition' AND $1 ->> 'on_idle' = 'wait' THEN
+                    outcome.cause := NULL;
+                ELSIF is_start THEN
                     RAISE EXCEPTION 'No trigger and no final condition holds for these attributes.' USING
                         ERRCODE = 'EB001', DETAIL = values_text, HINT = ebb.rules_needs($1);
                 END IF;
-                outcome := ebb.rules_cause(marks);
                 cause := outcome.cause;
                 message := outcome.message;
             END IF;
         END IF;
     END IF;
     IF cause IS NOT NULL THEN
+        IF $1 ->> 'on_exception' = 'kernel' THEN
+            PERFORM ebb.rules_hand_over('The instance would be in the exception "' || cause || '"');
+        END IF;
         idle := CASE WHEN source = 'handler' AND $4.changes = '{}'
             THEN coalesce((rules ->> 'idle')::integer, 0) + 1 ELSE 0 END;
         IF idle >= 100 THEN
@@ -391,7 +449,9 @@ BEGIN
                 ',{"id":%s,"node":"_EXCPT","branch":%s,"visit":%s,"attempt":1,"input":%s,"fired":%s}',
                 last_token, handler_branch, last_visit, seq, seq
             );
-            puts := puts || ROW(last_token, '_EXCPT', '_EXCPT', $1 ->> 'queue', NULL)::ebb.rules_put;
+            puts := puts || ROW(
+                last_token, '_EXCPT', coalesce($1 ->> 'handler', '_EXCPT'), $1 ->> 'queue', NULL
+            )::ebb.rules_put;
         END IF;
     ELSIF is_end THEN
         raised := 0;
@@ -465,7 +525,7 @@ BEGIN
         || coalesce(',"visit":' || nullif(last_visit, 0), '') || coalesce(',"deadline":' || (state ->> 'deadline'), '')
         || CASE WHEN is_end THEN ',"result":' || seq ELSE '' END
         || CASE WHEN tokens <> '' THEN ',"tokens":[' || tokens || ']' ELSE '' END
-        || CASE WHEN state ?| '{records,requests,labels,run}' THEN ebb.rules_kept($2::json) ELSE '' END
+        || CASE WHEN state ?| '{records,requests,labels,run,savepoint,signals}' THEN ebb.rules_kept($2::json, is_end) ELSE '' END
         || ',"rules":{"format":1,"values":' || values_text || ',"written":{' || substr(written, 2)
         || '},"marks":' || CASE WHEN marks = '{}' THEN '{}' ELSE ebb.rules_marks(marks, $1) END
         || coalesce(',"idle":' || nullif(idle, 0), '') || CASE WHEN finishing THEN ',"finishing":true' ELSE '' END

@@ -77,9 +77,10 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
             FROM jsonb_array_elements($1 -> 'triggers') WITH ORDINALITY AS t (t, n) WHERE t ->> 'mode' = 'edge'
         ),
         -- No condition but those of triggers, which fire while they are true, and final ones.
-        'is_simple', $1 -> 'invariants' = '[]' AND $1 -> 'exceptions' = '[]' AND NOT EXISTS (
+        'is_simple', NOT $1 ?| '{outputs,has_sets,counts,starts_by_kernel}' AND coalesce($1 -> 'priority', '0') = '0'
+            AND coalesce($1 -> 'savepoints', '[]') = '[]' AND $1 -> 'invariants' = '[]' AND $1 -> 'exceptions' = '[]' AND NOT EXISTS (
             SELECT 1 FROM jsonb_array_elements($1 -> 'triggers') AS t (t)
-            WHERE t ->> 'mode' <> 'level' OR t ->> 'after' IS NOT NULL
+            WHERE t ->> 'mode' <> 'level' OR t ->> 'after' IS NOT NULL OR t ?| '{by_kernel,max_fires}'
         ) AND bool_and(a ->> 'type' IN ('text', 'boolean', 'integer', 'uuid'))
     )
     FROM jsonb_array_elements($1 -> 'attributes') WITH ORDINALITY AS x (a, n)
@@ -174,8 +175,24 @@ $work$;
 CREATE OR REPLACE FUNCTION ebb.rules_conditions(program jsonb) RETURNS text[]
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
     SELECT coalesce(array_agg(c ->> 'when' ORDER BY k, n), '{}')
-    FROM unnest(ARRAY['invariants', 'finals', 'exceptions', 'triggers']) WITH ORDINALITY AS g (name, k)
+    FROM unnest(ARRAY['invariants', 'finals', 'exceptions', 'triggers', 'savepoints']) WITH ORDINALITY AS g (name, k)
     CROSS JOIN LATERAL jsonb_array_elements($1 -> g.name) WITH ORDINALITY AS x (c, n)
+$work$;
+
+-- The attributes that are columns: those of the newest version, and of a workflow that is registered, of all others.
+CREATE OR REPLACE FUNCTION ebb.flow_shape(flow text, newest jsonb) RETURNS jsonb
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT $2 || coalesce((
+        SELECT jsonb_agg(o.a ORDER BY o.number) FROM (
+            SELECT DISTINCT ON (a ->> 'name') a, (a ->> 'tgid')::integer AS number
+            FROM ebb.flows AS f JOIN ebb.flow_versions AS v ON v.flow = f.flow
+            CROSS JOIN LATERAL jsonb_array_elements(v.program -> 'attributes') AS a
+            WHERE f.flow = $1 AND f.source = 'workflow' AND NOT jsonb_path_exists(
+                $2, '$[*] ? (@.name == $name)', jsonb_build_object('name', a -> 'name')
+            )
+            ORDER BY a ->> 'name', v.version DESC
+        ) AS o
+    ), '[]')
 $work$;
 
 -- The function _project in the schema of the flow, which brings the rows of instances up to date with one statement. A
@@ -266,7 +283,7 @@ BEGIN
             FROM unnest(printed) WITH ORDINALITY AS x (c, n)
         ) || ' END; END');
     EXECUTE format('REVOKE ALL ON FUNCTION %1$I.%2$I(jsonb), %1$I.%2$I(jsonb, integer) FROM PUBLIC', $1, '_match_' || $2);
-    PERFORM ebb.flow_projection($1, attributes);
+    PERFORM ebb.flow_projection($1, ebb.flow_shape($1, attributes));
 END $work$;
 
 -- A new version, if the definition has changed. Answers with the newest.
@@ -331,8 +348,48 @@ BEGIN
     RETURN f.version;
 END $work$;
 
+-- The name that an attribute has in another version; NULL if it is new.
+CREATE OR REPLACE FUNCTION ebb.rules_earlier(attribute jsonb, program jsonb) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT CASE WHEN $2 -> 'names' ? ($1 ->> 'name') THEN $1 ->> 'name' ELSE (
+        SELECT e FROM jsonb_array_elements_text($1 -> 'renamed_from') WITH ORDINALITY AS x (e, n)
+        WHERE $2 -> 'names' ? e ORDER BY n LIMIT 1
+    ) END
+$work$;
+
+-- Whether what is pending can end in a newer version as if nothing had changed: with the same handler and queue, and
+-- writing what it may write now.
+CREATE OR REPLACE FUNCTION ebb.rules_can_follow(was jsonb, becomes jsonb, token jsonb, rule jsonb, later jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+    SELECT ($4 ->> 'handler' = $5 ->> 'handler' AND $4 ->> 'queue' = $5 ->> 'queue'
+            OR coalesce($3 ->> 'status', 'ready') NOT IN ('ready', 'retrying'))
+        AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements($1 -> 'attributes') AS a
+            WHERE (coalesce($4 -> 'writes', 'null') = 'null' OR $4 -> 'writes' ? (a ->> 'name')) AND NOT EXISTS (
+                SELECT 1 FROM jsonb_array_elements($2 -> 'attributes') AS b
+                WHERE ebb.rules_earlier(b, $1) = a ->> 'name'
+                    AND (coalesce($5 -> 'writes', 'null') = 'null' OR $5 -> 'writes' ? (b ->> 'name'))
+            )
+        )
+$work$;
+
+-- Whether a newer version of a registered workflow can compensate what this one has called.
+CREATE OR REPLACE FUNCTION ebb.rules_can_undo(was jsonb, becomes jsonb, state jsonb) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $work$
+BEGIN
+    IF $3 ?| '{records,savepoint}' OR jsonb_path_exists($1, '$.triggers[*] ? (exists(@.by_kernel))') THEN
+        PERFORM ebb.rules_hand_over('The instance would go on with a newer version of the workflow');
+    END IF;
+    RETURN NOT EXISTS (
+        SELECT 1 FROM jsonb_array_elements($1 -> 'triggers') AS t WHERE t ->> 'compensate' IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements($2 -> 'triggers') AS o
+            WHERE o -> 'name' = t -> 'name' AND o ->> 'compensate' IS NOT NULL
+        )
+    );
+END $work$;
+
 -- An instance continues on a newer version, if nothing stands against it: what is pending must be a
--- transition there too, with the same queue, and may write what it may write now.
+-- transition there too.
 CREATE OR REPLACE FUNCTION ebb.rules_follow(
     was jsonb, becomes jsonb, state json, from_version integer, to_version integer,
     OUT followed json, OUT event ebb.rules_row
@@ -354,31 +411,29 @@ DECLARE
     a jsonb;
     earlier text;
 BEGIN
+    IF $1 ? 'evolution' AND NOT ebb.rules_can_undo($1, $2, $3::jsonb) THEN
+        RETURN;
+    END IF;
     FOR one IN SELECT t FROM jsonb_array_elements($3::jsonb -> 'tokens') AS t LOOP
         place := (one ->> 'branch')::bigint;
         IF place = handler_was THEN
+            IF ROW($1 -> 'handler', $1 -> 'queue') IS DISTINCT FROM ROW($2 -> 'handler', $2 -> 'queue') THEN
+                RETURN;
+            END IF;
             place := handler_is;
         ELSE
             rule := $1 -> 'triggers' -> (place - 1)::integer;
             SELECT x.n, x.t INTO place, later
             FROM jsonb_array_elements($2 -> 'triggers') WITH ORDINALITY AS x (t, n)
             WHERE x.t ->> 'name' = rule ->> 'name';
-            IF NOT FOUND OR later ->> 'queue' <> rule ->> 'queue' OR (
-                later -> 'writes' <> 'null' AND NOT coalesce(
-                    (later -> 'writes') @> (rule -> 'writes') AND rule -> 'writes' <> 'null', false
-                )
-            ) THEN
+            IF NOT FOUND OR NOT ebb.rules_can_follow($1, $2, one, rule, later) THEN
                 RETURN;
             END IF;
         END IF;
         tokens := tokens || (one || jsonb_build_object('branch', place))::text;
     END LOOP;
     FOR a IN SELECT x FROM jsonb_array_elements($2 -> 'attributes') AS x LOOP
-        earlier := a ->> 'name';
-        IF NOT rules -> 'values' ? earlier THEN
-            SELECT e INTO earlier FROM jsonb_array_elements_text(a -> 'renamed_from') WITH ORDINALITY AS x (e, n)
-            WHERE rules -> 'values' ? e ORDER BY n LIMIT 1;
-        END IF;
+        earlier := ebb.rules_earlier(a, $1);
         vals := vals || jsonb_build_object(a ->> 'name', coalesce(rules -> 'values' -> earlier, a -> 'default'));
         IF earlier IS DISTINCT FROM a ->> 'name' THEN
             changed := changed || jsonb_build_object(a ->> 'name', vals -> (a ->> 'name'));

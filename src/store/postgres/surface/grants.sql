@@ -67,6 +67,11 @@ BEGIN
     END LOOP;
     PERFORM ebb.flow_let($1, $2);
     IF 'define' = ANY ($3) THEN
+        PERFORM 1 FROM ebb.flows AS f WHERE f.flow = $1 AND f.source = 'workflow';
+        IF FOUND THEN
+            RAISE EXCEPTION 'The definition of the flow "%" is that of its workflow: no role can define it in SQL.', $1
+                USING ERRCODE = 'EB007';
+        END IF;
         EXECUTE format('GRANT INSERT, UPDATE ON %1$I.wed_attr, %1$I.wed_trig TO %2$I', $1, $2);
     END IF;
     IF 'start' = ANY ($3) THEN
@@ -101,7 +106,9 @@ BEGIN
             SELECT c.relnamespace FROM pg_class AS c WHERE c.oid = 'ebb.tasks'::regclass
         ) AND (p.proname ~ '^(flow|rules|surface|wed)_'
             OR p.proname = 'import_wed'
-            OR p.proname IN ('create_flow', 'drop_flow', 'set_flow', 'grant_flow', 'revoke_flow'))
+            OR p.proname IN (
+                'create_flow', 'drop_flow', 'set_flow', 'grant_flow', 'revoke_flow', 'install_flow', 'uninstall_flow'
+            ))
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', one);
     END LOOP;
@@ -113,15 +120,18 @@ DECLARE
     one record;
 BEGIN
     PERFORM set_config('client_min_messages', 'warning', true);
-    FOR one IN SELECT f.flow FROM ebb.flows AS f LOOP
-        EXECUTE format(
-            'ALTER TABLE %I.wed_trig ADD COLUMN IF NOT EXISTS after interval, ADD COLUMN IF NOT EXISTS node text', one.flow
-        );
+    FOR one IN SELECT f.flow, f.source FROM ebb.flows AS f LOOP
+        IF one.source = 'tables' THEN
+            EXECUTE format(
+                'ALTER TABLE %I.wed_trig ADD COLUMN IF NOT EXISTS after interval, ADD COLUMN IF NOT EXISTS node text',
+                one.flow
+            );
+        END IF;
         EXECUTE format('DROP TRIGGER IF EXISTS %I ON ebb.instances', 'flow_' || one.flow);
         EXECUTE format('DROP FUNCTION IF EXISTS %I._project(uuid, jsonb)', one.flow);
         PERFORM ebb.flow_keep_rows(one.flow);
         PERFORM ebb.flow_views(one.flow);
-        PERFORM ebb.flow_projection(v.flow, v.program -> 'attributes') FROM ebb.flows AS f
+        PERFORM ebb.flow_projection(v.flow, ebb.flow_shape(v.flow, v.program -> 'attributes')) FROM ebb.flows AS f
         JOIN ebb.flow_versions AS v ON v.flow = f.flow AND v.version = f.version
         WHERE f.flow = one.flow;
         PERFORM ebb.flow_watch_commits();

@@ -45,6 +45,24 @@ BEGIN
     );
 END $work$;
 
+-- A column of an attribute that another version of the workflow has, but not this one, is not written to.
+CREATE OR REPLACE FUNCTION ebb.flow_check_columns(f ebb.flows, program jsonb, was jsonb, becomes jsonb) RETURNS void
+LANGUAGE plpgsql STABLE AS $work$
+DECLARE
+    strange text;
+BEGIN
+    IF $1.source = 'tables' THEN
+        RETURN;
+    END IF;
+    SELECT a ->> 'name' INTO strange FROM jsonb_array_elements(ebb.flow_shape($1.flow, $2 -> 'attributes')) AS a
+    WHERE NOT $2 -> 'names' ? (a ->> 'name')
+        AND coalesce($3 -> (a ->> 'name'), 'null') <> coalesce($4 -> (a ->> 'name'), 'null') LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'The version of the workflow that this instance has lacks the attribute "%".', strange
+            USING ERRCODE = 'EB008';
+    END IF;
+END $work$;
+
 CREATE OR REPLACE FUNCTION ebb.surface_row() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $work$
 BEGIN
@@ -79,7 +97,11 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $work$
 DECLARE
     one text;
 BEGIN
-    FOREACH one IN ARRAY ARRAY['wed_attr', 'wed_trig', 'wed_flow'] LOOP
+    -- A view cannot be truncated.
+    FOR one IN
+        SELECT c.relname FROM pg_class AS c WHERE c.relnamespace = to_regnamespace(quote_ident($1))
+            AND c.relname IN ('wed_attr', 'wed_trig', 'wed_flow') AND c.relkind = 'r'
+    LOOP
         CONTINUE WHEN EXISTS (
             SELECT 1 FROM pg_trigger AS t
             WHERE t.tgrelid = format('%I.%I', $1, one)::regclass AND t.tgname = 'not_truncated'
@@ -144,6 +166,7 @@ BEGIN
                 RAISE EXCEPTION 'The flow "%" has no trigger yet.', f.flow USING ERRCODE = 'EB007';
             END IF;
         END IF;
+        PERFORM ebb.flow_check_columns(f, program, '{}', row);
         ignored := set_config('ebb_surface.deciding', id::text, true);
         PERFORM ebb.flow_start(
             f, program, (row ->> 'wid')::bigint, id, ebb.flow_values(program, row), session_user
@@ -228,6 +251,10 @@ BEGIN
     SELECT o.* INTO i FROM ebb.instances AS o WHERE o.id = instance FOR UPDATE;
     SELECT v.program || '{}' INTO program FROM ebb.flow_versions AS v
     WHERE v.flow = $1.flow AND v.version = $1.version;
+    IF program ->> 'evolution' = 'pin' THEN
+        SELECT v.program || '{}' INTO program FROM ebb.flow_versions AS v WHERE v.flow = $1.flow AND v.version = i.version;
+    END IF;
+    PERFORM ebb.flow_check_columns($1, program, was, becomes);
     before := ebb.flow_values(program, was);
     after := ebb.flow_values(program, becomes);
     SELECT coalesce(jsonb_object_agg(k, v), '{}') INTO delta FROM jsonb_each(after) AS x (k, v) WHERE v <> before -> k;
@@ -384,6 +411,7 @@ BEGIN
         FROM (
             SELECT f.flow, o.id, (o.state::json #> '{rules,values}')::jsonb AS vals
             FROM commits AS o JOIN ebb.flows AS f ON f.flow = o.workflow
+            JOIN ebb.flow_versions AS v ON v.flow = o.workflow AND v.version = o.version
             WHERE position(o.id::text IN deciding) = 0 OFFSET 0
         ) AS c
         WHERE c.vals IS NOT NULL GROUP BY c.flow ORDER BY c.flow

@@ -100,10 +100,11 @@ LANGUAGE sql IMMUTABLE AS $work$
 $work$;
 
 -- Members of a state that no write of attributes changes, as they are written there.
-CREATE OR REPLACE FUNCTION ebb.rules_kept(state json) RETURNS text
+CREATE OR REPLACE FUNCTION ebb.rules_kept(state json, is_end boolean) RETURNS text
 LANGUAGE sql IMMUTABLE AS $work$
     SELECT concat(
         ',"records":' || ($1 ->> 'records'), ',"requests":' || ($1 ->> 'requests'),
-        ',"labels":' || ($1 ->> 'labels'), ',"run":' || ($1 -> 'run')::text
+        ',"labels":' || ($1 ->> 'labels'), ',"run":' || ($1 -> 'run')::text,
+        CASE WHEN NOT $2 THEN concat(',"savepoint":' || ($1 ->> 'savepoint'), ',"signals":' || ($1 ->> 'signals')) END
     )
 $work$;

@@ -9,8 +9,10 @@ BEGIN
     EXECUTE format($body$
         CREATE OR REPLACE VIEW %1$I.job_pool AS
         SELECT f.wid, CASE WHEN _k ->> 'node' = '_EXCPT' THEN 0 ELSE (r.rule ->> 'tgid')::integer END AS tgid,
-               coalesce(r.rule ->> CASE WHEN _k ->> 'compensates' IS NULL THEN 'handler' ELSE 'compensate' END, _k ->> 'node')
-                   AS trname, t.lease_owner AS lckid,
+               coalesce(
+                   r.rule ->> CASE WHEN _k ->> 'compensates' IS NULL THEN 'handler' ELSE 'compensate' END,
+                   CASE _k ->> 'node' WHEN '_EXCPT' THEN v.program ->> 'handler' END, _k ->> 'node'
+               ) AS trname, t.lease_owner AS lckid,
                make_interval(secs => coalesce((r.rule ->> 'timeout')::double precision, 3600000000) / 1000000)
                    AS timeout,
                CASE
@@ -119,7 +121,11 @@ BEGIN
                    CROSS JOIN (
                        SELECT d.vals || coalesce(jsonb_object_agg(c.key, c.value ORDER BY e.seq), '{}') AS vals
                        FROM ebb.history AS e CROSS JOIN LATERAL jsonb_each(
-                           CASE e.type WHEN 'started' THEN e.payload::jsonb ELSE e.payload::jsonb -> 'values' END
+                           CASE e.type
+                               -- A process of Ebb may have started it without any input.
+                               WHEN 'started' THEN coalesce(nullif(nullif(e.payload, '')::jsonb, 'null'), '{}')
+                               ELSE e.payload::jsonb -> 'values'
+                           END
                        ) AS c
                        WHERE e.instance_id = i.id AND e.seq <= h.seq
                          AND e.type IN ('started', 'attributes_written', 'state_restored', 'migrated')
