@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 is_postgres, "{condition}", "{condition}", "{condition}", "{driver}"
             };
             SqlWriter writer(dialect, 0);
-            must_hold(!writer.statement(condition).empty());
+            must_hold(!writer.statement(condition, ebb::InstanceOrder::NewestFirst).empty());
         }
     } catch (const ebb::ExpressionError& error) {
         must_hold(error.line() >= 1 && error.column() >= 1 && !error.message().empty());
