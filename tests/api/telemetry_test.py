@@ -118,7 +118,7 @@ handlers:
             flags = ["--no-auth", "--allow-exec", *arguments]
             with Server(EBB, "memory", self.folder, flags, ["declined.yaml"], collector) as server:
                 request = urllib.request.Request(
-                    f"http://127.0.0.1:{server.port}/api/v1/instances?wait=30s", json.dumps({"workflow": "declined"}).encode(),
+                    f"http://127.0.0.1:{server.port}/api/v1/instances?wait=30s", b'{"workflow": "declined"}',
                     {"Content-Type": "application/json"})
                 urllib.request.urlopen(request, timeout=60).close()
             failed = {span["name"]: span for span in self.spans() if span["name"].startswith("attempt")}
