@@ -84,8 +84,9 @@ int uninstall_rules(Session& session, const RulesOptions& options) {
             ErrorCode::InvalidArgument,
             fmt::format(
                 "`ebb rules uninstall {0}` removes the views, functions and rights of the schema "
-                "{0}; only the table {0}.wed_flow stays, and no SQL continues its instances. Add "
-                "--yes to do it.",
+                "{0}; only the table {0}.wed_flow stays, and its instances can no longer be "
+                "continued in "
+                "SQL. Add --yes to do it.",
                 name
             )
         );

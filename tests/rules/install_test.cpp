@@ -594,7 +594,7 @@ TEST_F(InstallRoles, who_is_not_the_owner_installs_nothing) {
     Session session(url_of("builder"));
     EXPECT_EQ(session.refusal("SELECT ebb.install_flow('travel')"), "42501");
     EXPECT_NE(session.message.find("may not make a schema"), std::string::npos) << session.message;
-    EXPECT_EQ(owner.refusal("SELECT ebb.install_flow('travel', 'ebb', 'nobody_here')"), "42704");
+    EXPECT_EQ(owner.refusal("SELECT ebb.install_flow('travel', 'ebb', 'nobody_here')"), "EB011");
     owner.run(
         "REVOKE ALL ON ALL TABLES IN SCHEMA ebb FROM builder; REVOKE ALL ON ALL FUNCTIONS IN "
         "SCHEMA ebb FROM builder"

@@ -23,7 +23,7 @@ void check_functions(postgres::Connection& connection) {
         connection.run(sql::can_install_flows, Arguments::of(settings.schema));
     if (!found.boolean(0, 0)) {
         throw Error(
-            ErrorCode::InvalidState,
+            ErrorCode::StoreVersion,
             fmt::format(
                 "The database {} has no functions for rules in SQL, or old ones: run "
                 "`ebb migrate --rules-sql`.",

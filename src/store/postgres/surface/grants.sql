@@ -56,7 +56,7 @@ BEGIN
     END IF;
     PERFORM 1 FROM pg_roles AS p WHERE p.rolname = $2;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'There is no role "%".', $2 USING ERRCODE = '42704';
+        RAISE EXCEPTION 'There is no role "%".', left($2, 80) USING ERRCODE = 'EB011';
     END IF;
     FOREACH one IN ARRAY $3 LOOP
         IF one IS NULL OR (one NOT IN ('define', 'start', 'write', 'recover', 'observe') AND one !~ '^work:.') THEN
