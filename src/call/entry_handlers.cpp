@@ -179,7 +179,9 @@ std::shared_ptr<const Handler> EntryHandlers::held(
             }
         );
     }
-    return std::make_shared<const Handler>(HeldHandler{registered, terms_of(program)});
+    return std::make_shared<const Handler>(
+        HeldHandler{.handler = registered, .terms = terms_of(program)}
+    );
 }
 
 std::shared_ptr<const AsyncHandler> EntryHandlers::find_async(
@@ -187,7 +189,9 @@ std::shared_ptr<const AsyncHandler> EntryHandlers::find_async(
 ) const {
     const AsyncHandler* handler = registry_.find_async(name);
     if (handler == nullptr || !program.has_call_terms()) return as_registered(handler);
-    return std::make_shared<const AsyncHandler>(HeldAsyncHandler{handler, terms_of(program)});
+    return std::make_shared<const AsyncHandler>(
+        HeldAsyncHandler{.handler = handler, .terms = terms_of(program)}
+    );
 }
 
 }  // namespace ebb

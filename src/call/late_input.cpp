@@ -30,7 +30,8 @@ class LateVariables : public Variables {
     /// Without saying what is wrong with it, which could be a secret.
     static Json parse(const Payload& text) {
         Json value = Json::parse(text, nullptr, false);
-        return value.is_discarded() ? Json() : value;
+        if (value.is_discarded()) return {};
+        return value;
     }
 
     Json globals_;

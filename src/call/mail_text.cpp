@@ -31,44 +31,50 @@ struct Written {
 
 Written written(const event::SignalReceived& signal) {
     return {
-        kSignal,
-        {{"name", signal.name},
-         {"payload", std::string(signal.payload)},
-         {"by", signal.by},
-         {"request_id", signal.request_id}}
+        .kind = kSignal,
+        .body =
+            {{"name", signal.name},
+             {"payload", std::string(signal.payload)},
+             {"by", signal.by},
+             {"request_id", signal.request_id}}
     };
 }
 
 Written written(const event::DecisionMade& decision) {
     return {
-        kDecision,
-        {{"node", decision.node},
-         {"verdict", decision.is_confirmed ? kConfirm : kReject},
-         {"by", decision.by},
-         {"role", decision.role},
-         {"comment", decision.comment},
-         {"request_id", decision.request_id}}
+        .kind = kDecision,
+        .body =
+            {{"node", decision.node},
+             {"verdict", decision.is_confirmed ? kConfirm : kReject},
+             {"by", decision.by},
+             {"role", decision.role},
+             {"comment", decision.comment},
+             {"request_id", decision.request_id}}
     };
 }
 
 Written written(const event::CancelRequested& cancel) {
-    return {kCancel, {{"by", cancel.by}, {"reason", cancel.reason}}};
+    return {.kind = kCancel, .body = {{"by", cancel.by}, {"reason", cancel.reason}}};
 }
 
 Written written(const event::AttributesWritten& write) {
     return {
-        kWrite,
-        {{"values", std::string(write.values)}, {"by", write.by}, {"request_id", write.request_id}}
+        .kind = kWrite,
+        .body =
+            {{"values", std::string(write.values)},
+             {"by", write.by},
+             {"request_id", write.request_id}}
     };
 }
 
 Written written(const event::RecoverRequested& recovery) {
     return {
-        kRecover,
-        {{"to", recovery.to},
-         {"then", recovery.stops ? kStop : kRematch},
-         {"by", recovery.by},
-         {"request_id", recovery.request_id}}
+        .kind = kRecover,
+        .body =
+            {{"to", recovery.to},
+             {"then", recovery.stops ? kStop : kRematch},
+             {"by", recovery.by},
+             {"request_id", recovery.request_id}}
     };
 }
 

@@ -123,12 +123,11 @@ class OwnThread final : public QueuedObserver {
     void post(Notice notice) {
         {
             Lock lock(mutex_);
-            while (notices_.size() >= options_.capacity) {
-                if (options_.overflow == QueuedOptions::Overflow::Drop) {
-                    ++dropped_;
-                    return;
-                }
-                changed_.wait(lock);
+            const bool waits = options_.overflow != QueuedOptions::Overflow::Drop;
+            while (waits && notices_.size() >= options_.capacity) changed_.wait(lock);
+            if (notices_.size() >= options_.capacity) {
+                ++dropped_;
+                return;
             }
             notices_.push_back(std::move(notice));
             ++posted_;

@@ -68,15 +68,15 @@ Event make_signal(
 }
 
 Event make_cancel(std::string_view by, std::string_view reason) {
-    return event::CancelRequested{clean_name(by), clean_reason(reason)};
+    return event::CancelRequested{.by = clean_name(by), .reason = clean_reason(reason)};
 }
 
 Event make_abort(std::string_view by, std::string_view reason) {
-    return event::AbortRequested{clean_name(by), clean_reason(reason)};
+    return event::AbortRequested{.by = clean_name(by), .reason = clean_reason(reason)};
 }
 
 Event make_pause(std::string_view by, std::string_view reason) {
-    return event::Paused{clean_name(by), clean_reason(reason)};
+    return event::Paused{.by = clean_name(by), .reason = clean_reason(reason)};
 }
 
 Event make_resume(std::string_view by) {
@@ -101,7 +101,11 @@ Event make_recovery(std::int64_t to, bool stops, std::string_view by, std::strin
 
 Event make_requeue(const RequeueOptions& options, const PayloadLimits& limits) {
     if (options.new_input) check_payload(*options.new_input, "The new input", limits);
-    return event::Requeued{options.new_input, options.skip_compensation, clean_name(options.by)};
+    return event::Requeued{
+        .new_input = options.new_input,
+        .skip_compensation = options.skip_compensation,
+        .by = clean_name(options.by)
+    };
 }
 
 }  // namespace ebb

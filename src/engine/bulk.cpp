@@ -204,17 +204,8 @@ class BulkTurn {
     /// Returns the acts whose instance has changed since it was read.
     std::vector<Act*> try_all(const std::vector<Act*>& acts, bool may_repeat) {
         std::vector<Act*> again;
-        const auto attempt = [&](Act& act, auto&& part) {
-            try {
-                part();
-            } catch (const Error& error) {
-                if (error.code() == ErrorCode::RevisionChanged && may_repeat) {
-                    act.row.reset();
-                    again.push_back(&act);
-                } else {
-                    note_error(act, error);
-                }
-            }
+        const auto attempt = [&](Act& act, const auto& part) {
+            if (!do_part(act, part, may_repeat)) again.push_back(&act);
         };
         std::vector<Act*> asking;
         std::vector<Engine::Core::Asked> asked;
@@ -231,6 +222,21 @@ class BulkTurn {
             attempt(*asking[i], [&] { conclude(*asking[i], answers[i]); });
         }
         return again;
+    }
+
+    /// False: the instance has changed since it was read, and the act may be repeated.
+    template <class Part>
+    static bool do_part(Act& act, const Part& part, bool may_repeat) {
+        try {
+            part();
+        } catch (const Error& error) {
+            if (error.code() == ErrorCode::RevisionChanged && may_repeat) {
+                act.row.reset();
+                return false;
+            }
+            note_error(act, error);
+        }
+        return true;
     }
 
     /// Throws `error` again if it is about the store and not about the instance.
@@ -259,7 +265,11 @@ class BulkTurn {
             act.outcome = ActOutcome::Done;
             return std::nullopt;
         }
-        return Engine::Core::Asked{make_live(*act.row, core_.programs), event(), act.row->revision};
+        return Engine::Core::Asked{
+            .instance = make_live(*act.row, core_.programs),
+            .event = event(),
+            .expected_revision = act.row->revision
+        };
     }
 
     void conclude(Act& act, const Reply::Answer& answer) {

@@ -62,7 +62,7 @@ LivePtr InstanceCache::find(const InstanceId& id) {
 }
 
 LivePtr InstanceCache::keep_newer(LivePtr live) {
-    const LivePtr known = find(live->row.id);
+    LivePtr known = find(live->row.id);
     if (known && known->row.revision >= live->row.revision) return known;
     replace(live);
     return live;

@@ -64,7 +64,17 @@ struct Engine::Core::Snapshot {
     TimePoint now{};
 
     engine::Facts facts(const engine::ShownPayload& shown) const {
-        return {*program, row, state, history, tasks, workers, queues, now, shown};
+        return {
+            .program = *program,
+            .row = row,
+            .state = state,
+            .history = history,
+            .tasks = tasks,
+            .workers = workers,
+            .queues = queues,
+            .now = now,
+            .shown = shown
+        };
     }
 };
 

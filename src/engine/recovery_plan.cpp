@@ -76,7 +76,9 @@ class Rehearsal {
             }
             const bool is_frozen = token.status == TokenStatus::Frozen;
             if (token.compensates == 0 || is_frozen) continue;
-            return event::StepCompleted{present_attempt(token), "null", {}, {}};
+            return event::StepCompleted{
+                .attempt = present_attempt(token), .output = "null", .worker = {}
+            };
         }
         return std::nullopt;
     }
@@ -94,7 +96,9 @@ class Rehearsal {
                 return undo.seq == seq;
             });
         if (same != plan_.undone.end()) return *same;
-        return plan_.undone.emplace_back(RecoveryPlan::Undo{seq, node, {}, {}});
+        return plan_.undone.emplace_back(
+            RecoveryPlan::Undo{.seq = seq, .node = node, .handler = {}, .restored = {}}
+        );
     }
 
     void read(const HistoryEvent& event) {

@@ -56,7 +56,10 @@ std::vector<RetentionRule> rules_for(Store& store, const PurgeOptions& options) 
     const std::string workflow =
         options.workflow.empty() ? std::string(kOtherWorkflows) : options.workflow;
     if (options.older_than) {
-        return {{.workflow = workflow, .keep = {*options.older_than, *options.older_than}}};
+        return {
+            {.workflow = workflow,
+             .keep = {.completed = options.older_than, .failed = options.older_than}}
+        };
     }
     std::vector<RetentionRule> rules = store.retention();
     if (options.workflow.empty()) return rules;

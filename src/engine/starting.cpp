@@ -116,7 +116,11 @@ void ask_interceptors(
     if (!environment.observers.has_interceptors()) return;
     const Definition& definition = program.definition();
     environment.observers.check_start(
-        {definition.name, definition.version, options.key, input, options.by}
+        {.workflow = definition.name,
+         .version = definition.version,
+         .key = options.key,
+         .input = input,
+         .by = options.by}
     );
 }
 
@@ -333,9 +337,9 @@ std::vector<StartedInstance> Engine::Core::launch(std::vector<Beginning> beginni
                                     is_terminal(beginnings[i].live->state.status);
         if (!is_of_interest) continue;
         if (!beginnings[i].kept.empty()) waiters.expect(results[i].id);
-        committer.post(
-            engine::item::Begun{std::move(beginnings[i].live), std::move(beginnings[i].kept)}
-        );
+        committer.post(engine::item::Begun{
+            .live = std::move(beginnings[i].live), .held = std::move(beginnings[i].kept)
+        });
     }
     committer.combine(engine::Committer::Role::Guest);
     if (is_left_to_claim) signals.ring();

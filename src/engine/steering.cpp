@@ -21,7 +21,10 @@ std::vector<engine::Reply::Answer> Engine::Core::ask_all(std::vector<Asked> aske
     for (Asked& each : asked) {
         replies.push_back(std::make_shared<engine::Reply>());
         committer.post(engine::item::Request{
-            std::move(each.event), std::move(each.instance), replies.back(), each.expected_revision
+            .event = std::move(each.event),
+            .live = std::move(each.instance),
+            .reply = replies.back(),
+            .expected_revision = each.expected_revision
         });
     }
     committer.combine(engine::Committer::Role::Guest);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -167,7 +168,8 @@ class StepViews {
             const ProgramNode& node = facts_.program.node(scope->node);
             std::string part = node.name + ":";
             if (branch >= 0) part += node.branches[static_cast<std::size_t>(branch)].name;
-            path = path.empty() ? part : part + "/" + path;
+            if (!path.empty()) part.append("/").append(path);
+            path = std::move(part);
             const Token* parent = facts_.state.find_token(scope->parent);
             if (parent == nullptr) break;
             branch = parent->branch;
@@ -252,10 +254,9 @@ class StepViews {
                 status = StepStatus::Compensated;
                 break;
             case HistoryType::CompensationSkipped:
-                // By then it had failed for good, and nothing more was undone.
-                return true;
             case HistoryType::CompensationStopped:
-                // What it has undone by then is unknown, so the step reads as before.
+                // A skipped one had failed for good by then. What a stopped one has undone is
+                // unknown. So the step reads as before.
                 return true;
             case HistoryType::CompensationFailed:
                 status = StepStatus::CompensationFailed;

@@ -89,7 +89,8 @@ std::string readable_path(const Facts& facts, std::string_view path) {
         path.remove_prefix(std::min(path.size(), part.size() + 1));
         const std::size_t colon = std::min(part.find(':'), part.size());
         ScopeId scope = 0;
-        std::from_chars(part.data(), part.data() + colon, scope);
+        const std::string_view digits = part.substr(0, colon);
+        std::from_chars(digits.data(), digits.data() + digits.size(), scope);
         if (!readable.empty()) readable += '/';
         readable += block_of(facts, scope);
         readable += part.substr(colon);

@@ -121,7 +121,7 @@ Kept Record::to_kept(HistoryEvent&& event) const {
     kept.visit = event.visit;
     kept.ref = event.ref;
     kept.at = event.at;
-    kept.payload = std::move(event.payload);
+    kept.payload = KeptPayload(std::move(event.payload));
     kept.path = std::move(event.path);
     return kept;
 }
@@ -135,7 +135,7 @@ void Record::absorb(std::vector<HistoryEvent> events, const InstanceState& state
         if (kept.payload.empty() && kept.ref != 0 &&
             (is_result(kept.type) || is_read_output(kept))) {
             // What its data came from is then of no more use.
-            kept.payload = payload(kept.ref);
+            kept.payload = KeptPayload(payload(kept.ref));
         }
         const bool may_be_undone = is_undoable(kept.type) && kept.attempt > 0 &&
                                    kept.node != kNoNode &&

@@ -22,7 +22,7 @@ class KeptPayload {
  public:
     KeptPayload() = default;
 
-    KeptPayload(Payload own) : own_(std::move(own)) {}
+    explicit KeptPayload(Payload own) : own_(std::move(own)) {}
 
     /// `part` must not be empty, and in a text that stays.
     void refer_to(std::string_view part) { part_ = part; }

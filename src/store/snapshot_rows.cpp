@@ -95,9 +95,12 @@ void check_snapshot_columns(const std::vector<std::string>& columns, std::string
 }
 
 SaveResult unwritten(const SnapshotInfo& wanted, std::optional<SnapshotInfo> there) {
-    if (!there) return {SaveResult::Kind::NotFound, {}};
+    if (!there) return {.kind = SaveResult::Kind::NotFound, .current = {}};
     const bool is_same = there->save_id == wanted.save_id && there->run_id == wanted.run_id;
-    return {is_same ? SaveResult::Kind::Saved : SaveResult::Kind::Conflict, std::move(*there)};
+    return {
+        .kind = is_same ? SaveResult::Kind::Saved : SaveResult::Kind::Conflict,
+        .current = std::move(*there)
+    };
 }
 
 }  // namespace ebb::stateless

@@ -130,6 +130,7 @@ struct WorldState {
                     if (!is_dead()) return result;
                 }
             } catch (const ProcessDied&) {
+                // Its next life tries again.
             } catch (const Error& error) {
                 const bool is_done_before = lives > 0 && (error.code() == ErrorCode::NotWaiting ||
                                                           error.code() == ErrorCode::InvalidState);

@@ -207,7 +207,7 @@ void read_times(stateless::Snapshot::Data& data, const std::vector<HistoryEvent>
 
 std::string snapshot_of(Engine::Core& core, const InstanceRow& row) {
     Store& store = core.environment.store;
-    engine::LivePtr live = engine::make_live(row, core.programs);
+    const engine::LivePtr live = engine::make_live(row, core.programs);
     auto workflow = std::make_shared<stateless::Workflow>(stateless::Workflow{
         .program = live->program, .checksum = definition_checksum(live->program->definition())
     });

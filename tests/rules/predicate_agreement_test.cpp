@@ -157,6 +157,14 @@ void compare_batch(Judge& judge, const std::vector<Case>& cases) {
     }
 }
 
+// A case that failed is repeated by its seed, also by a program of another compiler.
+TEST(RandomCondition, is_the_same_under_every_compiler) {
+    Dice dice(20261128, 11);
+    EXPECT_EQ(
+        random_condition(dice, 2), "least((day + 143), (day + 327)) > (least(day, day) + 116)"
+    );
+}
+
 TEST(PredicateAgreement, postgresql_gives_the_same_value_for_the_source_and_for_what_is_printed) {
     const int conditions = std::stoi(environment_variable("EBB_TEST_CONDITIONS").value_or("25000"));
     const auto seed =

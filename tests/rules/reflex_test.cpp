@@ -23,6 +23,7 @@
 #include "rules/surface_session.h"
 #include "support/clock.h"
 #include "support/dice.h"
+#include "support/drawn.h"
 #include "support/json.h"
 #include "support/kernel_world.h"
 #include "support/os_environment.h"
@@ -116,12 +117,12 @@ std::string atom(Dice& dice, const Shape& shape) {
         case 4:
             return dice.chance(50) ? "lower(b) in ('x', 'y')" : "a || b like '%x%'";
         default:
-            return fmt::format(
+            return Drawn{
                 "{} {} {}",
                 name,
                 column.type == "boolean" ? "=" : dice.pick<std::string>({"=", "<>", "<", ">="}),
                 dice.pick(column.literals)
-            );
+            };
     }
 }
 
@@ -152,6 +153,12 @@ std::string values(Dice& dice, const Shape& shape, int most, bool is_start) {
         );
     }
     return "{" + text + "}";
+}
+
+/// Of two parsed texts. The library's == takes 2^63 and -2^63 for equal.
+bool are_equal(const Json& a, const Json& b) {
+    const bool are_whole = a.is_number_integer() && b.is_number_integer();
+    return a == b && (!are_whole || a.is_number_unsigned() == b.is_number_unsigned());
 }
 
 /// One flow and an instance of it, here and there.
@@ -301,8 +308,8 @@ class Pair {
         std::string set = "a = f.a";
         const Json wanted = Json::parse(output);
         for (const auto& [name, value] : wanted.items()) {
-            if (value == held[name]) continue;
-            if (value == given[name]) return false;
+            if (are_equal(value, held[name])) continue;
+            if (are_equal(value, given[name])) return false;
             delta[name] = value;
             set += fmt::format(", {0} = v.{0}", name);
         }
@@ -482,7 +489,7 @@ class TablePair : public Pair {
  public:
     TablePair(Session& session, const std::string& flow, Dice& dice) : Pair(session, flow, dice) {
         session_.run("SELECT ebb.create_flow('" + flow_ + "'); SET search_path = " + flow_);
-        session_.run(fmt::format(
+        session_.run(Drawn{
             "SELECT ebb.set_flow('{}', 'external_writes', '{}'),"
             " ebb.set_flow('{}', 'final_while_pending', '{}'), ebb.set_flow('{}', 'notify', "
             "'none')",
@@ -491,7 +498,7 @@ class TablePair : public Pair {
             flow_,
             dice_.pick<std::string>({"refuse", "wait"}),
             flow_
-        ));
+        });
         define();
     }
 
@@ -508,7 +515,7 @@ class TablePair : public Pair {
         }
         triggers_ = dice_.between(1, 4);
         for (int i = 1; i <= triggers_; ++i) {
-            sql += fmt::format(
+            sql += Drawn{
                 "INSERT INTO wed_trig (trname, cpred, mode, writes, after)"
                 " VALUES ('T{}', {}, '{}', {}, {});",
                 i,
@@ -517,14 +524,16 @@ class TablePair : public Pair {
                                  : dice_.pick<std::string>({"level", "level", "edge", "once"}),
                 dice_.chance(80) ? "NULL" : "'{a,n}'",
                 shape_.is_simple || dice_.chance(75) ? "NULL" : "'3 days'"
-            );
+            };
         }
         const auto add = [&](const char* kind, const char* name) {
             sql += fmt::format(
                 "INSERT INTO wed_trig ({}, cname, cpred) VALUES (true, '{}', {});",
                 kind,
                 name,
-                session_.quote(condition(dice_, shape_, 1) + " and " + condition(dice_, shape_, 1))
+                session_.quote(
+                    Drawn{"{} and {}", condition(dice_, shape_, 1), condition(dice_, shape_, 1)}
+                )
             );
         };
         add("cfinal", "done");
@@ -538,11 +547,11 @@ class TablePair : public Pair {
         if (dice_.chance(50)) {
             session_.run(fmt::format("SELECT trigger_toggle({})", dice_.between(1, triggers_)));
         } else {
-            session_.run(fmt::format(
+            session_.run(Drawn{
                 "UPDATE wed_trig SET cpred = {} WHERE trname = 'T{}'",
                 session_.quote(condition(dice_, shape_, 2)),
                 dice_.between(1, triggers_)
-            ));
+            });
         }
     }
 };
@@ -588,7 +597,10 @@ class RegisteredPair : public Pair {
         const auto add = [&](const char* kinds, const char* kind, const char* name) {
             rules[kinds].push_back(
                 {{kind, name},
-                 {"when", condition(dice_, shape_, 1) + " and " + condition(dice_, shape_, 1)}}
+                 {"when",
+                  std::string(
+                      Drawn{"{} and {}", condition(dice_, shape_, 1), condition(dice_, shape_, 1)}
+                  )}}
             );
         };
         add("final", "final", "done");

@@ -10,10 +10,12 @@
 
 #include "store/conformance.h"
 #include "store/memory/memory_store.h"
+#include "support/drawn.h"
 
 namespace ebb::testing {
 namespace {
 
+using test::Drawn;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -169,9 +171,9 @@ class Generator {
         const int kind = depth == 0 ? 0 : below(5);
         if (kind == 1) return "!(" + filter(depth - 1) + ")";
         if (kind == 2 || kind == 3) {
-            return "(" + filter(depth - 1) + " && " + filter(depth - 1) + ")";
+            return Drawn{"({} && {})", filter(depth - 1), filter(depth - 1)};
         }
-        if (kind == 4) return "(" + filter(depth - 1) + " || " + filter(depth - 1) + ")";
+        if (kind == 4) return Drawn{"({} || {})", filter(depth - 1), filter(depth - 1)};
         return comparison();
     }
 
@@ -208,32 +210,42 @@ class Generator {
         const std::string label = "labels." + pick({"a", "b", "c", "d"});
         switch (below(14)) {
             case 0:
-                return label + " " + order() + " " + text();
+                return Drawn{"{} {} {}", label, order(), text()};
             case 1:
-                return label + " " + order() + " " + pick({"0", "0.1", "1", "2.5", "-1"});
+                return Drawn{"{} {} {}", label, order(), pick({"0", "0.1", "1", "2.5", "-1"})};
             case 2:
-                return label + " " + pick({"==", "!="}) + " " + pick({"true", "false"});
+                return Drawn{"{} {} {}", label, pick({"==", "!="}), pick({"true", "false"})};
             case 3:
-                return label + " " + order() + " " + time();
+                return Drawn{"{} {} {}", label, order(), time()};
             case 4:
                 return "has(" + label + ")";
             case 5:
-                return "\"" + pick({"a", "b"}) + "\" in " + pick({"tags", "labels"});
+                return Drawn{R"("{}" in {})", pick({"a", "b"}), pick({"tags", "labels"})};
             case 6:
                 return label + ".startsWith(" + text() + ")";
             case 7:
-                return "status " + pick({"==", "!="}) + " \"" +
-                       pick({"running", "completed", "failed"}) + "\"";
+                return Drawn{
+                    R"(status {} "{}")",
+                    pick({"==", "!="}),
+                    pick({"running", "completed", "failed"})
+                };
             case 8:
-                return pick({"created", "updated", "finished"}) + " " + order() + " " + time();
+                return Drawn{"{} {} {}", pick({"created", "updated", "finished"}), order(), time()};
             case 9:
-                return pick({"version", "priority"}) + " " + order() + " " +
-                       pick({"1", "2", "0.5"});
+                return Drawn{
+                    "{} {} {}", pick({"version", "priority"}), order(), pick({"1", "2", "0.5"})
+                };
             case 10:
-                return pick({"workflow", "key", "error.code", "error.step", "error.group"}) + " " +
-                       order() + " " + pick({"\"orders\"", "\"g1\"", "\"pay\"", "\"declined\""});
+                return Drawn{
+                    "{} {} {}",
+                    pick({"workflow", "key", "error.code", "error.step", "error.group"}),
+                    order(),
+                    pick({"\"orders\"", "\"g1\"", "\"pay\"", "\"declined\""})
+                };
             case 11:
-                return pick({"key", "workflow"}) + ".startsWith(" + pick({"\"k-\"", "\"o\""}) + ")";
+                return Drawn{
+                    "{}.startsWith({})", pick({"key", "workflow"}), pick({"\"k-\"", "\"o\""})
+                };
             case 12:
                 return pick({"has(error.code)", "has(error.step)", "true", "false", label});
             default:

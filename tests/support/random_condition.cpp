@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "support/drawn.h"
+
 namespace ebb::test {
 
 using predicate::Column;
@@ -140,27 +142,27 @@ class Generator {
         if (depth <= 0) return leaf_condition();
         switch (dice_.below(12)) {
             case 0:
-                return fmt::format("({} and {})", condition(depth - 1), condition(depth - 1));
+                return Drawn{"({} and {})", condition(depth - 1), condition(depth - 1)};
             case 1:
-                return fmt::format("({} or {})", condition(depth - 1), condition(depth - 1));
+                return Drawn{"({} or {})", condition(depth - 1), condition(depth - 1)};
             case 2:
                 return fmt::format("not {}", condition(depth - 1));
             case 3:
-                return fmt::format(
+                return Drawn{
                     "({}) is {}{}",
                     condition(depth - 1),
                     dice_.chance(50) ? "not " : "",
                     dice_.pick(Texts{"null", "true", "false", "unknown"})
-                );
+                };
             case 4:
-                return fmt::format(
+                return Drawn{
                     "case when {} then {} {} end",
                     condition(depth - 1),
                     condition(depth - 1),
                     dice_.chance(70) ? "else " + condition(depth - 1) : std::string()
-                );
+                };
             case 5:
-                return fmt::format("coalesce({}, {})", condition(depth - 1), condition(depth - 1));
+                return Drawn{"coalesce({}, {})", condition(depth - 1), condition(depth - 1)};
             default:
                 return leaf_condition(depth);
         }
@@ -194,32 +196,32 @@ class Generator {
         const Type type = any_type();
         switch (dice_.below(10)) {
             case 0:
-                return fmt::format("{} is {}null", operand(any_type(), depth), negation());
+                return Drawn{"{} is {}null", operand(any_type(), depth), negation()};
             case 1:
-                return fmt::format(
+                return Drawn{
                     "{} is {}distinct from {}",
                     operand(type, depth),
                     negation(),
                     operand(type, depth)
-                );
+                };
             case 2:
-                return fmt::format(
+                return Drawn{
                     "{} {}in ({}, {})",
                     operand(type, depth),
                     negation(),
                     value(type, 0),
                     dice_.chance(20) ? "null" : value(type, depth)
-                );
+                };
             case 3:
-                return fmt::format(
+                return Drawn{
                     "{} {}between {} and {}",
                     operand(type, depth),
                     negation(),
                     operand(type, 0),
                     operand(type, depth)
-                );
+                };
             case 4:
-                return fmt::format(
+                return Drawn{
                     "{} {}{} {}",
                     operand(Type::Text, depth),
                     negation(),
@@ -237,7 +239,7 @@ class Generator {
                         "'_rger'",
                         "'a\\\\b' escape ''"
                     })
-                );
+                };
             case 5:
                 return dice_.chance(50) ? "b" : fmt::format("b = ({})", condition(0 * depth));
             default:
@@ -245,9 +247,7 @@ class Generator {
         }
         // Numbers of different types meet.
         const Type other = predicate::is_number(type) ? number_type() : type;
-        return fmt::format(
-            "{} {} {}", operand(type, depth), comparison_symbol(), operand(other, depth)
-        );
+        return Drawn{"{} {} {}", operand(type, depth), comparison_symbol(), operand(other, depth)};
     }
 
     Type number_type() {
@@ -303,26 +303,26 @@ class Generator {
     std::string value(Type type, int depth) {
         if (depth <= 0) return dice_.chance(65) ? column(type) : literal(type);
         if (dice_.chance(15)) {
-            return fmt::format(
+            return Drawn{
                 "{}({}, {})",
                 dice_.pick(Texts{"coalesce", "greatest", "least"}),
                 value(type, depth - 1),
                 value(type, depth - 1)
-            );
+            };
         }
         if (dice_.chance(8)) {
-            return fmt::format("nullif({}, {})", value(type, depth - 1), value(type, depth - 1));
+            return Drawn{"nullif({}, {})", value(type, depth - 1), value(type, depth - 1)};
         }
         if (dice_.chance(10)) {
             // A literal without a type is a text here.
             const bool is_bare = type == Type::Text && dice_.chance(30);
-            return fmt::format(
+            return Drawn{
                 "(case {} when {} then {} else {} end)",
                 is_bare ? dice_.pick(Texts{"null", "''", "'ab'", "(null)"}) : operand(type, 0),
                 operand(type, 0),
                 value(type, depth - 1),
                 value(type, depth - 1)
-            );
+            };
         }
         switch (type) {
             case Type::Boolean:
@@ -351,7 +351,7 @@ class Generator {
                 const std::string symbol = dice_.pick(
                     has_modulo ? Texts{"+", "-", "*", "/", "%"} : Texts{"+", "-", "*", "/"}
                 );
-                return fmt::format("({} {} {})", value(type, depth), symbol, value(type, depth));
+                return Drawn{"({} {} {})", value(type, depth), symbol, value(type, depth)};
             }
             case 2:
                 return fmt::format("(- {})", value(type, depth));
@@ -359,12 +359,12 @@ class Generator {
                 return fmt::format("abs({})", value(type, depth));
             case 4:
                 if (type == Type::Numeric && dice_.chance(50)) {
-                    return fmt::format("round({}, {})", value(type, depth), dice_.between(-2, 6));
+                    return Drawn{"round({}, {})", value(type, depth), dice_.between(-2, 6)};
                 }
                 if (type == Type::Numeric || type == Type::Double) {
-                    return fmt::format(
+                    return Drawn{
                         "{}({})", dice_.pick(Texts{"ceil", "floor", "round"}), value(type, depth)
-                    );
+                    };
                 }
                 return type == Type::Int4 ? fmt::format("length({})", value(Type::Text, depth))
                                           : column(type);
@@ -399,42 +399,42 @@ class Generator {
     std::string date(int depth) {
         if (dice_.chance(40)) return fmt::format("({})::date", time(depth));
         if (dice_.chance(10)) {
-            return fmt::format("({} + {})", dice_.between(0, 400), value(Type::Date, depth));
+            return Drawn{"({} + {})", dice_.between(0, 400), value(Type::Date, depth)};
         }
-        return fmt::format(
+        return Drawn{
             "({} {} {})",
             value(Type::Date, depth),
             dice_.pick(Texts{"+", "-"}),
             dice_.between(0, 400)
-        );
+        };
     }
 
     std::string text(int depth) {
         const auto inner = [&] { return value(Type::Text, depth); };
         switch (dice_.below(10)) {
             case 0:
-                return fmt::format("({} || {})", inner(), inner());
+                return Drawn{"({} || {})", inner(), inner()};
             case 1:
                 return fmt::format("lower({})", inner());
             case 2:
                 return fmt::format("upper({})", inner());
             case 3:
-                return fmt::format(
+                return Drawn{
                     "trim({}from {})",
                     dice_.pick(Texts{"both ", "leading 'a' ", "trailing 'bé' ", "'a' "}),
                     inner()
-                );
+                };
             case 4:
-                return fmt::format(
+                return Drawn{
                     "substring({} from {} for {})",
                     inner(),
                     dice_.between(-2, 3),
                     dice_.between(dice_.chance(10) ? -1 : 0, 4)
-                );
+                };
             case 5:
-                return fmt::format(
+                return Drawn{
                     "{}({}, {})", dice_.pick(Texts{"left", "right"}), inner(), dice_.between(-3, 3)
-                );
+                };
             case 6:
                 return fmt::format("(doc ->> {})", dice_.pick(Texts{"'k'", "'n'", "'o'", "'x'"}));
             case 7:
@@ -450,7 +450,7 @@ class Generator {
             case 8:
                 return dice_.chance(50) ? "doc::text" : fmt::format("ltrim({})", inner());
             default:
-                return fmt::format("btrim({}, {})", inner(), text_literal());
+                return Drawn{"btrim({}, {})", inner(), text_literal()};
         }
     }
 };

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "support/drawn.h"
+
 namespace ebb::test {
 
 namespace {
@@ -64,7 +66,7 @@ Json rules(Dice& dice) {
     }
     for (int i = dice.between(1, 2); i > 0; --i) {
         made["final"][fmt::format("f{}", i)] =
-            "(" + condition(dice, 1) + " and " + condition(dice, 1) + ")";
+            Drawn{"({} and {})", condition(dice, 1), condition(dice, 1)};
     }
     if (dice.chance(40)) made["exceptions"]["bad"] = condition(dice, 1);
     if (dice.chance(25)) made["invariants"]["good"] = condition(dice, 1);
@@ -132,7 +134,7 @@ Definition newer_version(Dice& dice, const Definition& rules) {
     }
     for (Json& each : body.at("final")) {
         if (dice.chance(30))
-            each["when"] = "(" + condition(dice, 1) + " and " + condition(dice, 1) + ")";
+            each["when"] = Drawn{"({} and {})", condition(dice, 1), condition(dice, 1)};
     }
     if (dice.chance(20)) body["exceptions"] = {{"bad", condition(dice, 1)}};
     return definition_from_json(made);

@@ -103,6 +103,15 @@ class Explorer {
         return false;
     }
 
+    /// The members of an output so far, and one more.
+    Payload with_attribute(Payload output, std::size_t attribute, const Payload& value) const {
+        if (!output.empty()) output += ',';
+        append_json_string(output, subject_.rules().attributes[attribute].name);
+        output += ':';
+        output += value;
+        return output;
+    }
+
     std::vector<Payload> outputs_of(std::size_t trigger) const {
         std::vector<Payload> outputs{Payload::text("")};
         for (std::size_t i = 0; i < subject_.attribute_count(); ++i) {
@@ -111,12 +120,7 @@ class Explorer {
             std::vector<Payload> more;
             for (const Payload& output : outputs) {
                 for (const Payload& value : values) {
-                    Payload next = output;
-                    if (!next.empty()) next += ',';
-                    append_json_string(next, subject_.rules().attributes[i].name);
-                    next += ':';
-                    next += value;
-                    more.push_back(std::move(next));
+                    more.push_back(with_attribute(output, i, value));
                 }
             }
             outputs = std::move(more);

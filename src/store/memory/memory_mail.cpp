@@ -33,7 +33,7 @@ SendResult MemoryStore::send_one(const Mail& mail) {
 }
 
 void MemoryStore::wake_for_mail(const InstanceRow& row) {
-    const TaskRef ref{row.id, kMailTask};
+    const TaskRef ref{.instance = row.id, .token = kMailTask};
     const TimePoint now = clock_.now();
     const bool is_there = tasks_.update(ref, [&](memory::Task& task) {
         if (task.is_due) return;
@@ -58,7 +58,7 @@ void MemoryStore::receive(const InstanceRow& row, std::span<const MailKey> recei
     std::erase_if(unread, [&](const Mail& each) {
         return std::find(received.begin(), received.end(), each.key) != received.end();
     });
-    tasks_.remove({row.id, kMailTask});
+    tasks_.remove({.instance = row.id, .token = kMailTask});
     if (unread.empty()) {
         mail_.erase(row.id);
     } else {
@@ -84,7 +84,7 @@ std::int64_t MemoryStore::drop_mail(const InstanceId& ended) {
     const Lock lock(mutex_);
     const auto instance = instances_.find(ended);
     if (instance == instances_.end() || !is_terminal(instance->second.row.status)) return 0;
-    tasks_.remove({ended, kMailTask});
+    tasks_.remove({.instance = ended, .token = kMailTask});
     const auto unread = mail_.find(ended);
     if (unread == mail_.end()) return 0;
     const std::int64_t count = std::ssize(unread->second);

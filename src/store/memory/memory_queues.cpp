@@ -17,7 +17,11 @@ RateUse MemoryStore::rate_use(const Queue& queue, TimePoint now) const {
 
 std::optional<memory::Room> MemoryStore::room_of(const Queue& queue, const RateUse& rate) const {
     const QueueLimits& limits = queue.row.limits;
-    memory::Room room{queue.row.name, QueueLimits::kConcurrencyMax, limits.concurrency_per_key};
+    memory::Room room{
+        .queue = queue.row.name,
+        .tasks = QueueLimits::kConcurrencyMax,
+        .slots_per_key = limits.concurrency_per_key
+    };
     if (limits.concurrency) {
         room.tasks = std::min(room.tasks, *limits.concurrency - tasks_.slots(queue.row.name));
     }

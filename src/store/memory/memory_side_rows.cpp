@@ -88,7 +88,7 @@ std::vector<WaitRow> MemoryStore::list_waits(const WaitQuery& waits) {
     std::map<WaitPlace, WaitRow> found;
     for (const auto& [id, instance] : instances_) {
         for (const auto& [token, wait] : instance.waits) {
-            const WaitPlace place{wait.since, id, token};
+            const WaitPlace place{.since = wait.since, .instance = id, .token = token};
             if (!matches(waits, wait) || (query.after && place <= *query.after)) continue;
             found.emplace(
                 place,

@@ -127,9 +127,11 @@ Block random_block(std::mt19937& random, int depth, int& nodes) {
         const std::string name = "node_" + std::to_string(nodes--);
         const auto inner = [&] { return random_block(random, depth - 1, nodes); };
         switch (depth == 0 ? 9 : random() % 8) {
-            case 0:
-                block.push_back(condition(name, "input.x > 1", inner(), inner()));
+            case 0: {
+                Block then = inner();
+                block.push_back(condition(name, "input.x > 1", std::move(then), inner()));
                 break;
+            }
             case 1:
                 block.push_back(condition(name, "long_expression(input)", inner()));
                 break;

@@ -4,6 +4,8 @@
 #include "engine/history_reader.h"
 
 #include <random>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -99,7 +101,8 @@ TEST(HistoryReader, finds_what_must_be_undone_as_a_plain_search_does) {
     std::mt19937 random(20261121);
     for (int round = 0; round < 60; ++round) {
         const int size = 1 + static_cast<int>(random() % 120);
-        Past past(random_history(random, size), random() % static_cast<unsigned>(size + 1));
+        std::vector<HistoryEvent> history = random_history(random, size);
+        Past past(std::move(history), random() % static_cast<unsigned>(size + 1));
         const HistoryReader reader = past.reader();
         for (int question = 0; question < 40; ++question) {
             const auto before = static_cast<Seq>(random() % static_cast<unsigned>(size + 2));

@@ -93,7 +93,11 @@ void check(char op, Integer a, Integer b) {
 
 TEST(Arithmetic, of_int_is_exact_or_an_error) {
     Numbers numbers;
-    for (int i = 0; i < kRuns; ++i) check("+-*/%"[i % 5], numbers.next(), numbers.next());
+    for (int i = 0; i < kRuns; ++i) {
+        const std::int64_t a = numbers.next();
+        const std::int64_t b = numbers.next();
+        check("+-*/%"[i % 5], a, b);
+    }
 }
 
 TEST(Arithmetic, of_uint_is_exact_or_an_error) {

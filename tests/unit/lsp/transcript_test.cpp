@@ -153,7 +153,7 @@ class Session {
                 {"start", to_json(Position{})}, {"end", to_json(lines.position(text_.size()))}
             };
         }
-        params["positions"] = {place(mark)};
+        params["positions"] = Json::array({place(mark)});
         params["context"] = {{"includeDeclaration", true}, {"diagnostics", Json::array()}};
         params["newName"] = word;
         params["ch"] = "\n";

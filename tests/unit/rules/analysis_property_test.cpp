@@ -12,6 +12,7 @@
 #include "core/rules/values.h"
 #include "core/rules_analysis/search.h"
 #include "support/dice.h"
+#include "support/drawn.h"
 #include "support/kernel_world.h"
 
 namespace ebb::rules_analysis {
@@ -19,6 +20,7 @@ namespace {
 
 using Phase = AbstractState::Phase;
 using test::Dice;
+using test::Drawn;
 using test::KernelWorld;
 
 const std::vector<std::string>& text_values() {
@@ -78,9 +80,9 @@ std::string random_condition(Dice& dice, const std::vector<Attribute>& attribute
     std::string text = random_atom(dice, attributes);
     const int more = dice.below(3);
     for (int i = 0; i < more; ++i) {
-        text = fmt::format(
+        text = Drawn{
             "({} {} {})", text, dice.chance(70) ? "and" : "or", random_atom(dice, attributes)
-        );
+        };
     }
     return text;
 }
