@@ -386,7 +386,7 @@ TEST_F(CliRules, a_registered_workflow_is_installed_and_uninstalled) {
     file("parcel.yaml", std::regex_replace(std::string(kOrder), std::regex("order"), "parcel"));
     good({"start", "parcel.yaml", "-i", R"({"total":5})"}, db);
     const Outcome early = run({"rules", "install", "parcel"}, db);
-    EXPECT_EQ(early.code, 4);
+    EXPECT_EQ(early.code, 5);
     EXPECT_THAT(early.err, HasSubstr("run `ebb migrate --rules-sql`"));
     good({"migrate", "--rules-sql"}, db);
     EXPECT_EQ(
