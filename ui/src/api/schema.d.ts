@@ -1537,7 +1537,7 @@ export interface paths {
         };
         /**
          * One view
-         * @description The caller's own view of this name, else one that somebody shares.
+         * @description The caller's own view of this name. If there is none, the shared view of another owner.
          */
         get: operations["getView"];
         /**
