@@ -16,14 +16,10 @@ namespace {
 
 constexpr int kPageMax = 1'000;
 
-InstanceSearch search_of(const ListOptions& options, TimePoint now) {
-    if (options.limit < 1 || options.limit > kPageMax) {
-        throw Error(
-            ErrorCode::InvalidArgument,
-            fmt::format("The limit {} must be from 1 to {}.", options.limit, kPageMax)
-        );
-    }
-    InstanceSearch search{
+/// What the options ask for but for their filter, as an InstanceQuery or an InstanceSearch.
+template <typename Wanted>
+Wanted unfiltered(const ListOptions& options) {
+    Wanted wanted{
         .statuses = options.statuses,
         .workflow = options.workflow,
         .version = options.version,
@@ -32,7 +28,18 @@ InstanceSearch search_of(const ListOptions& options, TimePoint now) {
         .limit = options.limit,
         .order = options.order,
     };
-    if (options.after) search.from = next_id(*options.after);
+    if (options.after) wanted.from = next_id(*options.after);
+    return wanted;
+}
+
+InstanceSearch search_of(const ListOptions& options, TimePoint now) {
+    if (options.limit < 1 || options.limit > kPageMax) {
+        throw Error(
+            ErrorCode::InvalidArgument,
+            fmt::format("The limit {} must be from 1 to {}.", options.limit, kPageMax)
+        );
+    }
+    auto search = unfiltered<InstanceSearch>(options);
     if (!options.where.empty()) search.where = filter::compile(options.where, now);
     return search;
 }
@@ -54,17 +61,7 @@ bool concerns_one(ErrorCode code) {
 }  // namespace
 
 InstanceQuery engine::query_of(const ListOptions& options) {
-    InstanceQuery query{
-        .statuses = options.statuses,
-        .workflow = options.workflow,
-        .version = options.version,
-        .key = options.key,
-        .before = options.before,
-        .limit = options.limit,
-        .order = options.order,
-    };
-    if (options.after) query.from = next_id(*options.after);
-    return query;
+    return unfiltered<InstanceQuery>(options);
 }
 
 InstancePage Engine::list_page(const ListOptions& options) {
